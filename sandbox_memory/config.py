@@ -1,0 +1,99 @@
+"""The settings of a memory: the SDK's own dataclasses, extended by keyword-only fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from agents.sandbox import config as sdk
+
+from .errors import ConfigError
+from .layout import load_preset
+
+MAX_RAW_MEMORIES = 4096
+
+
+@dataclass
+class MemoryLayoutConfig(sdk.MemoryLayoutConfig):
+    """Where one memory lives in the workspace, and which preset says what it remembers."""
+
+    preset_name: str = field(default="default", kw_only=True)
+    """Name of a folder in `layouts/`: what is remembered, about whom, under which headings."""
+
+    def __post_init__(self) -> None:
+        load_preset(self.preset_name)
+
+    @classmethod
+    def preset(
+        cls, name: str, *, memories_dir: str | None = None, sessions_dir: str | None = None
+    ) -> MemoryLayoutConfig:
+        """The layout that `layouts/<name>/layout.toml` describes, with other folders if given.
+
+        Raises `ConfigError` naming the presets that exist when `name` is none of them.
+        """
+        found = load_preset(name)
+        return cls(
+            memories_dir=memories_dir or found.memories_dir,
+            sessions_dir=sessions_dir or found.sessions_dir,
+            preset_name=name,
+        )
+
+
+@dataclass
+class MemoryReadConfig(sdk.MemoryReadConfig):
+    """How memory reaches the agent."""
+
+    summary_tokens: int = field(default=2_000, kw_only=True)
+    """Token budget of the records in `memory_summary.md`, newest and most trusted first."""
+
+    def __post_init__(self) -> None:
+        if self.summary_tokens <= 0:
+            raise ConfigError(f"MemoryReadConfig.summary_tokens must be greater than 0, got: {self.summary_tokens}")
+
+
+@dataclass
+class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
+    """How runs become memory. Every keyword of the SDK's class works with the same meaning.
+
+    The two models also take `"offline"`, the built-in model that needs no key and no network.
+    """
+
+    max_raw_memories: int | None = field(default=None, kw_only=True)
+    """Short name of `max_raw_memories_for_consolidation`: how many of the newest conversations count."""
+    close_timeout: float = field(default=60.0, kw_only=True)
+    """Seconds that the close of a sandbox session may spend on memory; what is left stays pending."""
+    keep_rollouts: int | timedelta | None = field(default=None, kw_only=True)
+    """How many transcripts, or transcripts of what age, to keep once they are consolidated; None keeps all."""
+    attempts: int = field(default=3, kw_only=True)
+    """Tries of one model call at one close, before its work is left pending."""
+    retry_delay: float = field(default=0.5, kw_only=True)
+    """Seconds before the second try; doubled for each further one."""
+    concurrency: int = field(default=8, kw_only=True)
+    """How many rollouts are extracted at the same time."""
+
+    def __post_init__(self) -> None:
+        if self.max_raw_memories is not None:
+            default = type(self).__dataclass_fields__["max_raw_memories_for_consolidation"].default
+            if self.max_raw_memories_for_consolidation not in (default, self.max_raw_memories):
+                raise ConfigError(
+                    "MemoryGenerateConfig got max_raw_memories and max_raw_memories_for_consolidation with different "
+                    "values; they are one setting, give one of them"
+                )
+            if not 0 < self.max_raw_memories <= MAX_RAW_MEMORIES:
+                raise ConfigError(
+                    f"MemoryGenerateConfig.max_raw_memories must be from 1 to {MAX_RAW_MEMORIES}, "
+                    f"got: {self.max_raw_memories}"
+                )
+            self.max_raw_memories_for_consolidation = self.max_raw_memories
+        super().__post_init__()
+        self.max_raw_memories = self.max_raw_memories_for_consolidation
+        for name in ("close_timeout", "retry_delay"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ConfigError(f"MemoryGenerateConfig.{name} must be a positive number of seconds")
+        for name in ("attempts", "concurrency"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"MemoryGenerateConfig.{name} must be at least 1, got: {getattr(self, name)}")
+        if isinstance(self.keep_rollouts, int) and self.keep_rollouts < 0:
+            raise ConfigError("MemoryGenerateConfig.keep_rollouts must not be negative")
+        if isinstance(self.keep_rollouts, timedelta) and self.keep_rollouts < timedelta(0):
+            raise ConfigError("MemoryGenerateConfig.keep_rollouts must not be negative")

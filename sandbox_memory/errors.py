@@ -1,0 +1,67 @@
+"""The errors that this package raises; each message says what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class SandboxMemoryError(Exception):
+    """Base of every error that `sandbox_memory` raises."""
+
+
+class ConfigError(SandboxMemoryError, ValueError):
+    """A setting is outside its bounds or contradicts another; nothing was read or written."""
+
+
+class WorkspaceError(SandboxMemoryError, OSError):
+    """A file of the workspace cannot be read or written.
+
+    `path` is workspace-relative. The file itself is as it was.
+    """
+
+    def __init__(self, path: str, what: str, hint: str = "") -> None:
+        self.path = path
+        super().__init__(f"{path}: {what}" + (f". {hint}" if hint else ""))
+
+
+class Conflict(SandboxMemoryError):
+    """A guarded write was refused because the file is not what the writer had read; nothing was written.
+
+    `path` is the workspace-relative path whose guard failed. Read again and retry.
+    """
+
+    def __init__(self, path: str, what: str = "changed since it was read") -> None:
+        self.path = path
+        super().__init__(f"{path}: {what}")
+
+
+class LockTimeout(SandboxMemoryError, TimeoutError):
+    """Another process held the workspace's memory lock for longer than the given time; nothing was written."""
+
+
+class LedgerError(SandboxMemoryError):
+    """The ledger holds a line that cannot be understood; `line` is its 1-based number."""
+
+    def __init__(self, path: str, line: int, what: str) -> None:
+        self.path, self.line = path, line
+        super().__init__(f"{path}:{line}: {what}. Run `sandbox-memory check` to see what still verifies")
+
+
+class ModelError(SandboxMemoryError):
+    """A model call failed or answered what cannot be used.
+
+    `retryable` tells whether the same call may succeed later; `cause` is a short text for `status`.
+    """
+
+    def __init__(self, cause: str, *, retryable: bool = True) -> None:
+        self.cause, self.retryable = cause, retryable
+        super().__init__(cause)
+
+
+class NoUsableModel(ModelError):
+    """The configured model cannot be reached at all (no key, no such provider); work stays pending."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause, retryable=False)
+
+
+class Unknown(SandboxMemoryError, LookupError):
+    """A record, rollout, line or preset of that name does not exist."""
