@@ -81,6 +81,27 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class RunCapture:
+    """One finished run as it reaches memory: not yet redacted, and only the part that one layout is to remember.
+
+    `source` says what gave the rollout its id: conversation, session, group or run. `input` and `generated` are items
+    in the form that a model takes as input, `interruptions` the tool calls that wait for an approval. `terminal` has
+    terminal_state, exception_type, exception_message and has_final_output. `agent` names who made `generated`. A
+    `resumed` run repeats what its earlier part did.
+    """
+
+    rollout_id: str
+    source: str
+    input: list[dict[str, Any]]
+    generated: list[dict[str, Any]]
+    final_output: object = None
+    interruptions: list[object] = field(default_factory=list)
+    terminal: dict[str, Any] = field(default_factory=dict)
+    agent: str | None = None
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
 class Rollout:
     """The segments read from one rollout file, from byte `start` up to byte `end` (the end of its last whole line).
 
@@ -193,6 +214,8 @@ class Status(str, Enum):
     """Where a record is in its life."""
 
     ACTIVE = "active"
+    HELD = "held"
+    """Vanished from the file with many others; out of sight until a person answers in the inbox."""
     SUPERSEDED = "superseded"
     DELETED = "deleted"
     FORGOTTEN = "forgotten"

@@ -1,0 +1,23 @@
+"""MEMORY.md as text with addressable list items: edits change the items that they mean and leave all other bytes."""
+
+from __future__ import annotations
+
+from .model import Document, ListItem, strip_for_prompt
+from .operations import Edit, Insert, Provenance, RemoveItem, Revise, Stamp
+from .safe import safe_heading, safe_text
+from .text import normalise
+
+__all__ = [
+    "Document",
+    "Edit",
+    "Insert",
+    "ListItem",
+    "Provenance",
+    "RemoveItem",
+    "Revise",
+    "Stamp",
+    "normalise",
+    "safe_heading",
+    "safe_text",
+    "strip_for_prompt",
+]

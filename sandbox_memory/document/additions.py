@@ -1,0 +1,198 @@
+"""Insert and Provenance: new list items, and the sections, tasks and groups that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .blocks import Node, ends_open
+from .model import FILES, KEYWORDS, PREFIX, Document, Group, Section
+from .operations import Edit, Insert, Provenance
+from .safe import safe_heading, safe_text
+from .sheet import ADDED_GROUPS, ADDED_ITEMS, ADDED_SECTIONS, ADDED_SOURCES, ADDED_TASKS, Sheet
+from .text import cleaned, literal, plain, squeezed
+
+
+@dataclass
+class _Task:
+    title: str
+    files: list[str] = field(default_factory=list)
+    keywords: dict[str, None] = field(default_factory=dict)
+
+    def lines(self, number: int) -> list[str]:
+        lines = [f"## Task {number}: {safe_heading(self.title)}", "", f"### {FILES}", "", *self.files]
+        if self.keywords:
+            lines += ["", f"### {KEYWORDS}", "", f"- {safe_text(', '.join(self.keywords))}"]
+        return lines
+
+
+@dataclass
+class _Wanted:
+    """What a batch adds to one group."""
+
+    title: str
+    scope: str = ""
+    sections: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    tasks: dict[str, _Task] = field(default_factory=dict)
+    named: set[str] = field(default_factory=set)
+
+
+class Additions:
+    """Insert and Provenance."""
+
+    def __init__(self, document: Document, sheet: Sheet, gone: Callable[[Node], bool]) -> None:
+        self.document = document
+        self.sheet = sheet
+        self.gone = gone
+        self.groups: dict[str, list[Group]] = {}
+        for group in document.groups:
+            self.groups.setdefault(key(group.title), []).append(group)
+        self.named: dict[str, set[str]] = {}
+        for (title, _), files in document.provenance.items():
+            self.named.setdefault(key(title), set()).update(files)
+        self.markers = {line for line, _ in document.outline.markers}
+
+    def apply(self, edits: Sequence[Edit]) -> None:
+        wanted = self._wanted(edits)
+        if not wanted:
+            return
+        self.last_items = {section: node.top for _, node, section in self.document.addressed}
+        self.last_sources = {
+            section: node for node, _, section, kind in self.document.placed if kind == FILES and node.parent is None
+        }
+        self.open = self._open_end()
+        for name, additions in wanted.items():
+            if name in self.groups:
+                self._extend(self.groups[name], additions)
+            else:
+                self._make(additions)
+
+    def _wanted(self, edits: Sequence[Edit]) -> dict[str, _Wanted]:
+        wanted: dict[str, _Wanted] = {}
+        for edit in edits:
+            if not isinstance(edit, (Insert, Provenance)):
+                continue
+            if isinstance(edit, Insert) and not (edit.id or safe_text(edit.text)):
+                continue
+            into = wanted.setdefault(key(edit.group), _Wanted(cleaned(edit.group)))
+            into.scope = into.scope or cleaned(edit.scope)
+            if isinstance(edit, Insert):
+                body = " ".join(part for part in (safe_text(edit.text), edit.id and f"^{edit.id}") if part)
+                into.sections.setdefault(key(edit.heading), (cleaned(edit.heading), []))[1].append(body)
+            else:
+                self._want_source(into, edit)
+        return wanted
+
+    def _want_source(self, into: _Wanted, edit: Provenance) -> None:
+        name = edit.summary_file.rpartition("/")[2]
+        if name in into.named or name in self.named.get(key(edit.group), ()):
+            return
+        into.named.add(name)
+        path = cleaned(edit.summary_file if "/" in edit.summary_file else f"rollout_summaries/{name}")
+        note = f" ({safe_text(edit.note)})" if cleaned(edit.note) else ""
+        task = into.tasks.setdefault(key(edit.task_title), _Task(cleaned(edit.task_title)))
+        task.files.append(f"- {path if plain(path) == path else literal(path)}{note}")
+        task.keywords.update(dict.fromkeys(word for word in map(cleaned, edit.keywords) if word))
+
+    def _make(self, additions: _Wanted) -> None:
+        title = safe_heading(additions.title)
+        lines = [f"# {PREFIX} {title}", "", f"scope: {additions.scope or additions.title}"]
+        sections = dict(additions.sections)
+        if "" in sections:
+            lines += ["", *_section_lines(*sections.pop(""))]
+        for number, task in enumerate(additions.tasks.values(), 1):
+            lines += ["", *task.lines(number)]
+        for heading, bodies in sections.values():
+            lines += ["", *_section_lines(heading, bodies)]
+        self.sheet.insert(self._end_of_document(), ADDED_GROUPS, lines)
+
+    def _extend(self, groups: list[Group], additions: _Wanted) -> None:
+        sections = [section for group in groups for section in group.sections]
+        for name, (heading, bodies) in additions.sections.items():
+            same = [section for section in sections if key(section.title) == name]
+            filled = [section for section in same if section in self.last_items]
+            if filled:
+                self._after(self.last_items[filled[-1]], ADDED_ITEMS, bodies)
+            elif same:
+                place = self._trimmed(min(same[0].direct, self.open), same[0].start)
+                self.sheet.insert(place, ADDED_ITEMS, [f"- {body}" for body in bodies])
+            else:
+                self.sheet.insert(self._end_of_group(groups[-1]), ADDED_SECTIONS, _section_lines(heading, bodies))
+        tasks = [section for section in sections if section.task is not None]
+        number = max((section.task or 0 for section in tasks), default=0)
+        for name, task in additions.tasks.items():
+            same = [section for section in tasks if key(section.task_title) == name]
+            if same:
+                self._add_sources(same[0], task.files)
+            else:
+                number += 1
+                self.sheet.insert(self._end_of_tasks(groups[0]), ADDED_TASKS, task.lines(number))
+
+    def _add_sources(self, section: Section, files: list[str]) -> None:
+        if section in self.last_sources:
+            self._after(self.last_sources[section], ADDED_SOURCES, [file[2:] for file in files])
+            return
+        for heading in self.document.outline.headings:
+            if section.start <= heading.start < section.end and plain(heading.content).casefold() == FILES:
+                self.sheet.insert(heading.end, ADDED_SOURCES, files)
+                return
+        place = self._trimmed(min(section.direct, self.open), section.start)
+        self.sheet.insert(place, ADDED_SOURCES, [f"### {FILES}", "", *files])
+
+    def _after(self, node: Node, rank: int, bodies: Iterable[str]) -> None:
+        """Add list items after an outermost one, in the manner of its list."""
+        prefix = self.sheet.bullet(node)
+        loose = node.previous is not None and self.sheet.blank(node.start - 1)
+        lines: list[str] = []
+        for count, body in enumerate(bodies, 1):
+            lead = prefix
+            if node.number:
+                number = str(int(node.number) + count)
+                lead = prefix.replace(node.number, number, 1) if len(number) < 10 else "- "
+            lines += [""] * (loose and bool(lines)) + [lead + body]
+        before = loose or (self.gone(node) and bool(node.number))
+        self.sheet.insert(node.end, rank, lines, before=before, after=node)
+
+    def _open_end(self) -> int:
+        """The line at which a block starts that would swallow what is appended; else the number of lines."""
+        end = self._trimmed(len(self.document.lines), 0)
+        before = [block for block in self.document.outline.top if block[1] < end]
+        kind, start = before[-1][:2] if before else ("", 0)
+        swallows = kind in ("fence", "html_block") and ends_open([c for c, _ in self.document.lines[start:end]])
+        return start if swallows else len(self.document.lines)
+
+    def _trimmed(self, line: int, start: int) -> int:
+        """The end of the last line, from `start` and before `line`, that is neither blank nor a marker."""
+        while line > start and (self.sheet.blank(line - 1) or line - 1 in self.markers):
+            line -= 1
+        return line
+
+    def _end_of_document(self) -> int:
+        end = len(self.document.lines)
+        if self.open < end:
+            inside = [group.heading for group in self.document.groups if group.heading and group.start <= self.open]
+            end = inside[-1].start if inside else self.open
+        return self._trimmed(end, 0)
+
+    def _end_of_group(self, group: Group) -> int:
+        return self._before_open(group, group.end)
+
+    def _end_of_tasks(self, group: Group) -> int:
+        tasks = [section for section in group.sections if section.task is not None]
+        return self._before_open(group, (tasks[-1] if tasks else group.sections[0]).end)
+
+    def _before_open(self, group: Group, end: int) -> int:
+        if group.start <= self.open < end:
+            inside = [section.heading for section in group.sections if section.heading and section.start <= self.open]
+            end = inside[-1].start if inside else self.open
+        return self._trimmed(end, group.start)
+
+
+def key(title: str) -> str:
+    """The form in which titles are compared: without regard to case and white space."""
+    return squeezed(cleaned(title)).casefold()
+
+
+def _section_lines(heading: str, bodies: list[str]) -> list[str]:
+    items = [f"- {body}" for body in bodies]
+    return [f"## {safe_heading(heading)}", "", *items] if heading else items

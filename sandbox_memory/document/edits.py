@@ -1,0 +1,164 @@
+"""A batch of edits applied: each changes the lines that it means and no other byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .additions import Additions
+from .blocks import Leaf, Node
+from .model import Document, ListItem, Section
+from .operations import Edit, RemoveItem, Revise, Stamp
+from .safe import safe_text
+from .sheet import ADDED_MARKER, HOLLOW, Sheet
+from .text import CHECKBOX, ID, cut, find_ids
+
+_CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
+
+
+def apply(document: Document, edits: Sequence[Edit], marker: int | None) -> bytes:
+    """The bytes of the document after a batch of edits; see `Document.edit`."""
+    sheet = Sheet(document)
+    items = _ItemEdits(document, sheet)
+    items.apply(edits)
+    Additions(document, sheet, items.gone).apply(edits)
+    if marker is not None:
+        _set_marker(document, sheet, marker)
+    return sheet.render()
+
+
+def _set_marker(document: Document, sheet: Sheet, marker: int) -> None:
+    text = f"<!-- memory:{marker} -->"
+    markers = document.outline.markers
+    last = max((line for line, (content, _) in enumerate(document.lines) if content.strip()), default=-1)
+    alone = {start for kind, start, end in document.outline.top if kind == "html_block" and end == start + 1}
+    for line, _ in markers:
+        if line != last and line in alone:
+            sheet.cut(line, line + 1)
+    if not markers or markers[-1][0] != last:
+        sheet.insert(len(document.lines), ADDED_MARKER, [text])
+    elif markers[-1][1] != marker:
+        sheet.replace(last, text)
+
+
+class _ItemEdits:
+    """Revise, RemoveItem and Stamp. A removal wins over other edits of its item; of two alike the last one counts."""
+
+    def __init__(self, document: Document, sheet: Sheet) -> None:
+        self.document = document
+        self.sheet = sheet
+        self.removed: set[Node] = set()
+        self._gone: dict[Node, bool] = {}
+
+    def apply(self, edits: Sequence[Edit]) -> None:
+        texts: dict[int, str] = {}
+        ids: dict[int, str] = {}
+        for edit in edits:
+            if isinstance(edit, (Revise, RemoveItem, Stamp)):
+                item, node, _ = self._addressed(edit.item_index)
+                if not item.readable:
+                    continue
+                if isinstance(edit, Revise):
+                    texts[item.index] = edit.text
+                elif isinstance(edit, Stamp):
+                    ids[item.index] = edit.id
+                else:
+                    self.removed.add(node)
+        for index in sorted({*texts, *ids}):
+            item, node, _ = self._addressed(index)
+            if node not in self.removed:
+                if index in texts:
+                    self._revise(item, node, texts[index], ids.get(index, item.id))
+                else:
+                    self._stamp(node, ids[index])
+        for node in self.removed:
+            if not self.gone(node):
+                self._hollow(node)
+            elif node.parent is None or not self.gone(node.parent):
+                self._remove(node)
+
+    def gone(self, node: Node) -> bool:
+        """True if nothing of the list item, its nested ones included, will be left."""
+        if node not in self._gone:
+            self._gone[node] = node in self.removed and all(self.gone(child) for child in node.children)
+        return self._gone[node]
+
+    def _addressed(self, index: int) -> tuple[ListItem, Node, Section]:
+        if not 0 <= index < len(self.document.addressed):
+            raise IndexError(f"the document has no item {index}; it has {len(self.document.addressed)}")
+        return self.document.addressed[index]
+
+    def _remove(self, node: Node) -> None:
+        if node.stack == 1:
+            self.sheet.cut(node.start, node.end)
+        else:
+            self.sheet.replace(node.start, self.sheet.bullet(node) + HOLLOW)
+            self.sheet.cut(node.start + 1, node.end)
+
+    def _hollow(self, node: Node) -> None:
+        for start, end in node.own_ranges():
+            if start == node.start:
+                self.sheet.replace(start, self.sheet.bullet(node) + HOLLOW)
+            self.sheet.cut(max(start, node.start + 1), end)
+
+    def _revise(self, item: ListItem, node: Node, text: str, identity: str) -> None:
+        body = " ".join(part for part in (safe_text(text), identity and f"^{identity}") if part)
+        ranges = node.own_ranges()
+        line = ranges[0][0]
+        if line == node.start:
+            prefix = self.sheet.bullet(node)
+            if item.checked is not None:
+                box = CHECKBOX.match(self.document.lines[line][0], len(prefix))
+                prefix += box[0] if box else "[x] " if item.checked else "[ ] "
+        else:
+            line = node.leaves[0].start
+            content = self.document.lines[line][0]
+            prefix = content[: len(content) - len(content.lstrip())]
+        self.sheet.replace(line, (prefix + body).rstrip(), new_block=True, apart=line != node.start)
+        for start, end in ranges:
+            self.sheet.cut(max(start, line + 1), end)
+
+    def _stamp(self, node: Node, identity: str) -> None:
+        lines = self.document.lines
+        found: list[tuple[int, re.Match[str]]] = []
+        leaves = [leaf for leaf in node.leaves if leaf.carries_id]
+        for leaf in leaves:
+            source = "\n".join(content for content, _ in lines[leaf.start : leaf.end])
+            for match in find_ids(source):
+                number = source.count("\n", 0, match.start())
+                column = match.start() - (source.rfind("\n", 0, match.start()) + 1)
+                again = ID.match(lines[leaf.start + number][0], column)
+                if again:
+                    found.append((leaf.start + number, again))
+        if not identity:
+            inner = {line for leaf in leaves for line in range(leaf.start, leaf.end - 1)}
+            for line in {line for line, _ in found}:
+                self._unstamp(node, line, [match for at, match in found if at == line], line in inner)
+        elif found:
+            line, match = found[-1]
+            content = lines[line][0]
+            self.sheet.replace(line, f"{content[: match.start()]}^{identity}{content[match.end() :]}")
+        else:
+            self._append_id(leaves, identity)
+
+    def _unstamp(self, node: Node, line: int, matches: list[re.Match[str]], goes_on: bool) -> None:
+        content = cut(self.document.lines[line][0], matches)
+        lead = self.sheet.bullet(node) if line == node.start else ""
+        if content.strip() != lead.strip():
+            self.sheet.replace(line, content)
+        elif goes_on:  # a blank line would end the paragraph
+            source = self.document.lines[line][0]
+            self.sheet.replace(line, (lead or source[: len(source) - len(source.lstrip())]) + "&nbsp;")
+        elif lead:
+            self.sheet.replace(line, lead + HOLLOW)
+        else:
+            self.sheet.cut(line, line + 1)
+
+    def _append_id(self, leaves: list[Leaf], identity: str) -> None:
+        leaf = next((leaf for leaf in reversed(leaves) if leaf.kind == "paragraph"), leaves[-1])
+        setext = leaf.kind == "heading" and leaf.end - leaf.start > 1
+        line = leaf.end - 2 if setext else leaf.end - 1
+        content = self.document.lines[line][0]
+        closing = _CLOSING.search(content) if leaf.kind == "heading" and not setext else None
+        end = closing.start() if closing else len(content.rstrip())
+        self.sheet.replace(line, f"{content[:end]} ^{identity}{content[end:]}")

@@ -1,0 +1,76 @@
+"""The edits that a document takes, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .text import ID
+
+
+@dataclass(frozen=True)
+class Revise:
+    """Give an item another text; bullet, indentation, checkbox, block id and nested items stay."""
+
+    item_index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class RemoveItem:
+    """Take out an item's own lines. While it has nested items, its bullet stays, holding an empty comment."""
+
+    item_index: int
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Set or replace the block id of an item, or with "" remove it; nothing else of the item changes."""
+
+    item_index: int
+    id: str
+
+    def __post_init__(self) -> None:
+        _check_id(self.id)
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Add an item after the last one of a section of a group, wherever they now stand.
+
+    `group` and `heading` are titles as plain text; "" is the part before the first heading of that level. A section
+    that is missing is made at the end of its group, a group that is missing at the end, with `scope` in its scope line.
+    """
+
+    text: str
+    id: str = ""
+    group: str = ""
+    heading: str = ""
+    scope: str = ""
+
+    def __post_init__(self) -> None:
+        _check_id(self.id)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Name a rollout summary in a group, unless the group names that file already.
+
+    Under the task of that title if there is one, else under a new `## Task n: title` after the group's tasks, with its
+    keywords. `note` follows the file in parentheses.
+    """
+
+    group: str
+    task_title: str
+    summary_file: str
+    keywords: Sequence[str] = ()
+    note: str = ""
+    scope: str = ""
+
+
+Edit = Revise | RemoveItem | Stamp | Insert | Provenance
+
+
+def _check_id(identity: str) -> None:
+    if identity and not ID.fullmatch(f"^{identity}"):
+        raise ValueError(f"not a block id: {identity!r}; it is m- or p- and 10 hexadecimal digits")

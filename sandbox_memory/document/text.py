@@ -1,0 +1,183 @@
+"""One item's text: its comparison form, its block id, and the form that can be written as a list item."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+
+ID = re.compile(r"(?<!\S)\^([mp]-[0-9a-f]{10})(?!\S)")
+"""A block id with its caret, standing alone between white space."""
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+"""The line ends of CommonMark; `str.splitlines` knows others, which are text here."""
+
+CJK = "\u3001-\u303f\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uffef\U00020000-\U0003ffff"
+"""Character class, without brackets, of scripts that put no space between words (Hangul does)."""
+
+CHECKBOX = re.compile(r"\\?\[([ xX])\\?\](?=\s)\s*")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CJK_SPACE = re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])")
+_LABEL = re.compile(r"\](?:\[\])*\[([^\[\]]+)\]")
+_COLLAPSED = re.compile(r"\](?:\[\])+")
+_NEEDS_PARSING = re.compile(r"[\\`*_\[\]<>&!\n\r]")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_RUN = re.compile(r"`+")
+_OPENER = re.compile(r"\\[^\r\n]|`+")
+
+_inline = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """The ranges of the code spans in `text`, in order, back ticks included, by the rule of CommonMark 6.1."""
+    if "`" not in text:
+        return []
+    runs: dict[int, list[int]] = {}
+    for run in _RUN.finditer(text):
+        runs.setdefault(run.end() - run.start(), []).append(run.start())
+    spans = []
+    position = 0
+    while opener := _OPENER.search(text, position):
+        position = opener.end()
+        if opener[0].startswith("\\"):
+            continue
+        length = opener.end() - opener.start()
+        same = runs.get(length, [])
+        closer = bisect_right(same, opener.start())
+        if closer < len(same):
+            position = same[closer] + length
+            spans.append((opener.start(), position))
+    return spans
+
+
+def outside_code(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Those of the matches on `text` that do not start in a code span."""
+    if not matches:
+        return []
+    spans = code_spans(text)
+    starts = [start for start, _ in spans]
+
+    def inside(position: int) -> bool:
+        at = bisect_right(starts, position) - 1
+        return at >= 0 and position < spans[at][1]
+
+    return [match for match in matches if not inside(match.start())]
+
+
+def find_ids(text: str) -> list[re.Match[str]]:
+    """Every block id in `text` that is not code, in order; the last one is the item's."""
+    return outside_code(text, list(ID.finditer(text))) if "^" in text else []
+
+
+def cut(text: str, matches: list[re.Match[str]]) -> str:
+    """The text without those matches, and without the white space before each."""
+    for match in reversed(matches):
+        text = text[: match.start()].rstrip() + text[match.end() :]
+    return text
+
+
+def without_ids(text: str) -> tuple[str, str]:
+    """The text without its block ids, and the last of them ("" if there is none)."""
+    found = find_ids(text)
+    return (cut(text, found).strip(), found[-1][1]) if found else (text, "")
+
+
+def one_line(text: str) -> str:
+    """The text with each line end, and the white space around it, as one space.
+
+    A backslash that makes a hard line break goes with its line end.
+    """
+    if "\n" not in text and "\r" not in text:
+        return text.strip()
+    breaks = list(NEWLINE.finditer(text))
+    hard = {match.start() for match in outside_code(text, breaks)}
+    pieces = []
+    position = 0
+    for match in breaks:
+        piece = text[position : match.start()]
+        backslashes = len(piece) - len(piece.rstrip("\\"))
+        if match.start() in hard and backslashes % 2:
+            piece = piece[:-1]
+        pieces.append(piece.strip())
+        position = match.end()
+    pieces.append(text[position:].strip())
+    return " ".join(piece for piece in pieces if piece)
+
+
+def cleaned(text: str) -> str:
+    """The text on one line, without control characters, with U+FFFD for what UTF-8 cannot hold."""
+    return " ".join(one_line(_SURROGATE.sub("\ufffd", _CONTROL.sub("", text))).split())
+
+
+def plain(text: str) -> str:
+    """Inline markdown reduced to what it means, so that equal meanings are equal strings.
+
+    Escapes and entities are resolved, emphasis is written with asterisks, code with single back ticks, links as
+    `[text](target)`; runs of white space are one space.
+    """
+    line = cleaned(text)
+    if _NEEDS_PARSING.search(line):
+        line = " ".join(_render(line).split())
+        line = _LABEL.sub(lambda match: f"][{match[1].casefold().strip()}]", line)
+        line = _COLLAPSED.sub("]", line)
+    return line
+
+
+def canonical(text: str) -> str:
+    """`plain` without white space beside CJK characters, where a formatter's line break leaves some."""
+    return squeezed(plain(text))
+
+
+def squeezed(text: str) -> str:
+    """The text without the spaces beside CJK characters."""
+    return _CJK_SPACE.sub("", text)
+
+
+@lru_cache(maxsize=16_384)
+def normalise(text: str) -> str:
+    """The form in which the texts of two items are compared: `canonical`, and without a leading checkbox.
+
+    What mdformat or prettier does to a text leaves this form as it is.
+    """
+    line = plain(text)
+    while box := CHECKBOX.match(line):
+        line = line[box.end() :]
+    return squeezed(line)
+
+
+def literal(text: str) -> str:
+    """The text with a backslash before each ASCII punctuation character: markdown that means just that text."""
+    return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def _render(line: str) -> str:
+    out: list[str] = []
+    targets: list[str] = []
+    for token in _inline.parseInline(line)[0].children or []:
+        if token.type in ("text", "html_inline"):
+            out.append(token.content)
+        elif token.type == "code_inline":
+            out.append(f"`{token.content.strip()}`")
+        elif token.type in ("softbreak", "hardbreak"):
+            out.append(" ")
+        elif token.type in ("em_open", "em_close"):
+            out.append("*")
+        elif token.type in ("strong_open", "strong_close"):
+            out.append("**")
+        elif token.type == "link_open":
+            out.append("[")
+            targets.append(_target(token.attrGet("href"), token.attrGet("title")))
+        elif token.type == "link_close":
+            out.append(f"]{targets.pop()}")
+        elif token.type == "image":
+            out.append(f"![{token.content}]{_target(token.attrGet('src'), token.attrGet('title'))}")
+        else:
+            out.append(token.content)
+    return "".join(out)
+
+
+def _target(place: object, title: object) -> str:
+    return f'({place} "{title}")' if title else f"({place})"

@@ -1,0 +1,171 @@
+"""Which workspace and which memory a command means, and how to name them back to the person."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import SandboxMemoryError
+from ...layout import load_preset
+
+MEMORIES, SESSIONS = "memories", "sessions"
+
+
+class Misuse(SandboxMemoryError):
+    """The command was called in a way that cannot work; it has done nothing."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A memory of a workspace: the folder `root`, and inside it the folders; None for what the memory itself says.
+
+    `named` is the workspace as the person named it, None where it was found by looking around.
+    """
+
+    root: Path
+    memories_dir: str
+    sessions_dir: str | None
+    preset: str | None = None
+    named: str | None = None
+
+    def command(self, verb: str, *, option: str = "") -> str:
+        """The command line that does `verb` to this memory, to be shown; `option` names the option for a workspace."""
+        words = ["sandbox-memory", *verb.split(" ")]
+        if self.named is not None:
+            words += [option, shlex.quote(self.named)] if option else [shlex.quote(self.named)]
+        if self.memories_dir != MEMORIES:
+            words += ["--memories", shlex.quote(self.memories_dir)]
+        return " ".join(words)
+
+    def path(self, inside: str) -> str:
+        """A file of the workspace as it can be opened from the current folder."""
+        return shown(self.root / inside)
+
+
+def shown(path: Path) -> str:
+    """The path from the current folder, if it is below it, else from the root."""
+    relative = os.path.relpath(path)
+    return str(path.absolute()) if relative.startswith("..") else relative
+
+
+def find(
+    given: Path | None,
+    memories_dir: str | None = None,
+    sessions_dir: str | None = None,
+    preset: str | None = None,
+) -> Place:
+    """The memory that these arguments mean; `Misuse` says what to do where they mean none, or one of several."""
+    root = _around(Path.cwd(), memories_dir) if given is None else _named(given)
+    named = None if given is None else str(given)
+    if preset is not None:
+        memories_dir, sessions_dir = _of_preset(root, preset, memories_dir, sessions_dir)
+    return Place(root, memories_dir or _only(root), sessions_dir, preset, named)
+
+
+def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str] | None:
+    """For `FILE:LINE` with a file that is there: the workspace around it, its memories folder, and `NAME:LINE`.
+
+    The file is looked for from the current folder, then from `workspace`.
+    """
+    file, colon, number = target.rpartition(":")
+    if not (colon and number.isdigit()):
+        return None
+    tries = [Path(file), *([workspace / file] if workspace else [])]
+    path = next((path.absolute() for path in tries if path.is_file()), None)
+    if path is None:
+        return None
+    name = f"{path.name}:{number}"
+    for root in path.parent.parents if workspace is None else [workspace.absolute()]:
+        if path.is_relative_to(root):
+            memories_dir = path.parent.relative_to(root).as_posix()
+            if memories_dir.split("/")[0] == MEMORIES:
+                return root, memories_dir, name
+    return (path.parent.parent, path.parent.name, name) if workspace is None else None
+
+
+def elsewhere(place: Place) -> list[tuple[str, str]]:
+    """The other memories of the workspace, as (memories folder, sessions folder): those with a ledger or transcripts."""
+    found = {name: "sessions" + name.removeprefix(MEMORIES) for name in _ledgers(place.root)}
+    for folder in [place.root / SESSIONS, *_folders(place.root / SESSIONS)]:
+        if _transcripts(folder):
+            sessions = folder.relative_to(place.root).as_posix()
+            found.setdefault(MEMORIES + sessions.removeprefix(SESSIONS), sessions)
+    found.pop(place.memories_dir, None)
+    return sorted(found.items())
+
+
+def _named(given: Path) -> Path:
+    if not given.exists():
+        raise Misuse(f"there is no folder {given}; name a workspace, the folder that holds memories/ or sessions/")
+    if not given.is_dir():
+        raise Misuse(f"{given} is a file; name the workspace that it is in, the folder that holds memories/ or sessions/")
+    if (given / "ledger.jsonl").is_file() and not (given / MEMORIES).exists():
+        above = shown(given.absolute().parent)
+        raise Misuse(f"{given} is a memory itself; name the workspace that it is in: {above}")
+    return given
+
+
+def _around(start: Path, memories_dir: str | None) -> Path:
+    candidates = [start, *start.parents]
+    for holds in (lambda root: _holds_memory(root, memories_dir), lambda root: (root / SESSIONS).is_dir()):
+        for root in candidates:
+            if holds(root):
+                return root
+    raise Misuse(
+        f"no workspace is here: neither {start} nor a folder above it holds memories/ledger.jsonl, memories/MEMORY.md or "
+        "sessions/. Go into a workspace, or name one, as in `sandbox-memory status PATH`"
+    )
+
+
+def _holds_memory(root: Path, memories_dir: str | None) -> bool:
+    if memories_dir is not None:
+        return (root / memories_dir).is_dir()
+    return _begun(root) or bool(_ledgers(root)) or _transcripts(root / SESSIONS)
+
+
+def _begun(root: Path) -> bool:
+    return any((root / MEMORIES / name).is_file() for name in ("ledger.jsonl", "MEMORY.md"))
+
+
+def _only(root: Path) -> str:
+    """The memories folder to use where none is named: the usual one, or the only one that there is."""
+    if _begun(root) or _transcripts(root / SESSIONS):
+        return MEMORIES
+    others = _ledgers(root)
+    if len(others) > 1:
+        raise Misuse(f"{shown(root)} has several memories, {', '.join(others)}; say which, as in --memories {others[0]}")
+    return others[0] if others else MEMORIES
+
+
+def _of_preset(root: Path, name: str, memories: str | None, sessions: str | None) -> tuple[str | None, str | None]:
+    """The preset's own folders, or the usual ones where the workspace has only those."""
+    if memories is not None or sessions is not None:
+        return memories or MEMORIES, sessions
+    found = load_preset(name)
+    has_own = (root / found.memories_dir / "ledger.jsonl").is_file() or _transcripts(root / found.sessions_dir)
+    if not has_own and (_begun(root) or _transcripts(root / SESSIONS)):
+        return MEMORIES, None
+    return found.memories_dir, found.sessions_dir
+
+
+def _ledgers(root: Path) -> list[str]:
+    """The memories folders below `memories/` that have a ledger of their own."""
+    own = [folder for folder in _folders(root / MEMORIES) if (folder / "ledger.jsonl").is_file()]
+    return [folder.relative_to(root).as_posix() for folder in own]
+
+
+def _transcripts(folder: Path) -> bool:
+    try:
+        return any(entry.suffix == ".jsonl" for entry in folder.iterdir())
+    except OSError:
+        return False
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return

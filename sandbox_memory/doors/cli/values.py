@@ -1,0 +1,85 @@
+"""What `--json` writes: the same facts as on the screen, as values that JSON can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ...layout import Preset
+from ...records import Record
+from .places import Place
+
+if TYPE_CHECKING:
+    from ...inquiry import CheckReport, Reason
+    from ...layout import Layout
+    from ...pipeline import Report
+
+
+def heading(place: Place, layout: Layout) -> dict[str, Any]:
+    """Which memory a document is about."""
+    return {
+        "workspace": str(place.root.absolute()),
+        "memories_dir": layout.memories_dir,
+        "sessions_dir": layout.sessions_dir,
+        "preset": layout.preset.name,
+    }
+
+
+def record(record: Record, visible: Collection[str], lines: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """A record; `line` is its line in `MEMORY.md`, null where it does not stand there."""
+    return {
+        "id": record.id,
+        "kind": record.kind.value,
+        "text": record.text,
+        "group": record.group,
+        "section": record.section,
+        "subject": record.subject,
+        "trust": record.trust.label,
+        "protected": record.protected,
+        "status": record.status.value,
+        "visible": record.id in visible,
+        "line": (lines or {}).get(record.id),
+        "origin": record.origin,
+        "version": record.version,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+        "superseded_by": record.superseded_by or None,
+        "support": sorted(record.support),
+        "quotes": [{**evidence.to_json(), "quote": evidence.quote} for evidence in record.evidence],
+    }
+
+
+def reason(reason: Reason) -> dict[str, Any]:
+    """The answer of `why`."""
+    visible = {reason.record.id} if reason.visible else set()
+    return {
+        "record": record(reason.record, visible),
+        "receipts": [{**asdict(receipt), "stands": not receipt.verdict} for receipt in reason.receipts],
+        "history": [asdict(event) for event in reason.events],
+        "replaced": [record(each, ()) for each in reason.replaced],
+        "superseded_by": record(reason.successor, ()) if reason.successor else None,
+    }
+
+
+def report(report: Report) -> dict[str, Any]:
+    """What a `process` did."""
+    return {
+        "extracted": list(report.extracted),
+        "failed": dict(report.failed),
+        "operations": dict(report.operations),
+        "refused": [asdict(refusal) for refusal in report.refused],
+        "adopted": report.adopted,
+        "usage": report.usage.to_json(),
+        "warnings": list(report.warnings),
+    }
+
+
+def check(report: CheckReport) -> dict[str, Any]:
+    """The outcome of `check`."""
+    return {"ok": report.ok, **asdict(report)}
+
+
+def preset(preset: Preset) -> dict[str, Any]:
+    """A layout preset."""
+    return {**asdict(preset), "headings": {kind.value: title for kind, title in preset.headings.items()}}

@@ -1,0 +1,59 @@
+"""The demo: a memory is written, used and edited, on a real sandbox; without a key, a scripted agent plays."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from agents.exceptions import AgentsException
+from openai import OpenAIError
+
+from .show import Show
+from .story import Demo, one_agent, two_agents
+
+__all__ = ["main"]
+
+
+def main(model: str | None = None) -> int:
+    """Play the demo and return the exit code: 0, or 1 if a run failed, as with a model that cannot be reached.
+
+    `model` plays the agents and both phases of memory in place of the script. The workspaces stay in a temporary folder
+    whose path is printed.
+    """
+    show = Show()
+    root = Path(tempfile.mkdtemp(prefix="sandbox-memory-demo-")).resolve()
+    demo = Demo(root, show, model)
+    show.say(f"Agents: {model or 'scripted, no key needed'}. Shell, patches and files are real, in {root}")
+    try:
+        asyncio.run(_play(demo))
+    except (AgentsException, OpenAIError) as error:
+        show.say(f"The demo stopped: {error}", "bold red")
+        if model is not None:
+            show.say(f"Is OPENAI_API_KEY set, and may it use {model}? Without --model the demo needs neither.")
+        return 1
+    _goodbye(show, root, model)
+    return 0
+
+
+async def _play(demo: Demo) -> None:
+    await one_agent(demo)
+    await two_agents(demo)
+
+
+def _goodbye(show: Show, root: Path, model: str | None) -> None:
+    show.act("Now you")
+    show.say("The workspace is kept. Edit a line of MEMORY.md, or ask who said it:")
+    show.say(f"  cd {root / 'invoices'}")
+    show.say("  $EDITOR memories/MEMORY.md")
+    show.say("  sandbox-memory show")
+    show.say(f"  sandbox-memory why memories/MEMORY.md:{_line_of_port(root)}")
+    if model is None:
+        show.say("The same with a real model:")
+        show.say("  OPENAI_API_KEY=... sandbox-memory demo --model gpt-5.4-mini")
+
+
+def _line_of_port(root: Path) -> int:
+    """The line of MEMORY.md that was edited; the first line if a model wrote none with it."""
+    text = (root / "invoices" / "memories" / "MEMORY.md").read_text(encoding="utf-8")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if "9443" in line), 1)

@@ -1,0 +1,348 @@
+"""Questions to a memory: what is there, why, what happened, and does it verify. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from . import anchoring
+from .document import Document
+from .errors import Unknown
+from .layout import Layout
+from .ledger import Commit, Operation
+from .pipeline.phases import due
+from .pipeline.store import Store
+from .records import Evidence, Record, Rollout, Status
+from .rollouts import parse_rollout
+from .state import State, candidates_of, fold
+
+BESIDE = 120
+"""How many characters beside a quote a receipt shows at most."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A quote of a record, and whether it stands where it says now.
+
+    `line` is the 1-based line of the rollout file, `speaker` who said it there, `at` when. `before` and `after` are what
+    else stands in the lines of the quote. `verdict` is empty if it stands there, else what is wrong.
+    """
+
+    quote: str
+    path: str
+    line: int
+    segment: str
+    item: int
+    speaker: str
+    trust: str
+    verdict: str = ""
+    at: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One commit that touched a record; `id` is another record's where that one replaced it."""
+
+    commit: int
+    at: str
+    actor: str
+    op: str
+    text: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a line is there: its record, its receipts, what happened to it, and the records that it replaced or that did."""
+
+    record: Record
+    receipts: tuple[Receipt, ...]
+    events: tuple[Event, ...]
+    visible: bool
+    replaced: tuple[Record, ...] = ()
+    successor: Record | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that `check` found: what kind (forged, chain, receipt, unanchored, file), where, what, what to do."""
+
+    kind: str
+    where: str
+    what: str
+    hint: str = ""
+
+
+@dataclass
+class CheckReport:
+    """What was verified, how much of it, and what does not hold. `ok` ignores what is merely unanchored."""
+
+    commits: int = 0
+    anchored_commits: int = 0
+    segments: int = 0
+    anchored_segments: int = 0
+    foreign_segments: int = 0
+    receipts: int = 0
+    standing_receipts: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing worse was found than lines that this machine cannot vouch for."""
+        return not [f for f in self.findings if f.kind not in ("unanchored", "torn", "gone")]
+
+
+class Inquiry:
+    """Reads one memory and its transcripts on demand."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.layout = store, store.layout
+
+    async def state(self) -> State:
+        """The records as the ledger has them now."""
+        await self.store.see()
+        return fold(self.store.ledger)
+
+    async def status(self) -> dict[str, Any]:
+        """Counts, pending work with its causes, usage, and files that are not usable."""
+        seen = await self.store.see()
+        state = fold(seen.ledger)
+        visible = state.visible()
+        kinds: dict[str, int] = {}
+        for record in visible.values():
+            kinds[record.kind.value] = kinds.get(record.kind.value, 0) + 1
+        others, _ = self.store.others_open(seen)
+        return {
+            "memories_dir": self.layout.memories_dir,
+            "sessions_dir": self.layout.sessions_dir,
+            "preset": state.settings.get("preset", self.layout.preset.name),
+            "commits": len(seen.ledger),
+            "records": len(visible),
+            "records_by_kind": kinds,
+            "hidden": sum(1 for r in state.records.values() if r.status is Status.ACTIVE) - len(visible),
+            "superseded": sum(1 for r in state.records.values() if r.status is Status.SUPERSEDED),
+            "deleted": sum(1 for r in state.records.values() if r.status is Status.DELETED),
+            "inbox": [p.text for p in state.proposals.values()],
+            "rollouts": sum(1 for name in seen.sessions if name.endswith(".jsonl")),
+            "pending": [
+                {"rollout": item.stem, "bytes": item.size - item.start, **_failure(state, item.stem)}
+                for item in due(seen, state)
+            ],
+            "unconsolidated": [
+                {"rollout": stem, "memories": len(candidates)} for (stem, _), candidates in state.pending.items()
+            ],
+            "consolidation": _failure(state, ""),
+            "usage": {stem: dict(r.usage) for stem, r in state.rollouts.items() if any(r.usage.values())},
+            "consolidation_usage": dict(state.consolidation_usage),
+            "max_raw_memories": state.limit,
+            "open_sessions": len(others),
+            "unusable": dict(seen.unusable),
+            "ledger_problems": [asdict(problem) for problem in seen.ledger.problems],
+        }
+
+    async def history(self) -> list[dict[str, Any]]:
+        """The commits, newest first: ordinal, time, actor, and each operation with the words that it has."""
+        await self.store.see()
+        texts: dict[str, str] = {}
+        lines = []
+        for commit in self.store.ledger.commits:
+            operations = []
+            for operation in commit.operations:
+                before = texts.get(operation.id, "")
+                if operation.op in ("add", "supersede", "merge", "revise", "restore") and operation.body.get("text"):
+                    texts[operation.id] = str(operation.body["text"])
+                operations.append(
+                    {
+                        "op": operation.op,
+                        "id": operation.id,
+                        "text": _words(operation, texts),
+                        "before": before if before != texts.get(operation.id, "") else "",
+                        "replaces": list(operation.facts.get("replaces", ())),
+                    }
+                )
+            lines.append(
+                {
+                    "commit": commit.ordinal,
+                    "at": commit.at,
+                    "actor": commit.actor,
+                    "operations": operations,
+                    "consolidated": [stem for stem, _ in commit.consolidated],
+                    "settings": dict(commit.settings or {}),
+                }
+            )
+        return lines[::-1]
+
+    async def why(self, target: str) -> Reason:
+        """Why a record is there, by its id or by `FILE:LINE`; raises `Unknown` for neither."""
+        id = await self._id(target)
+        state = await self.state()
+        record = state.records.get(id)
+        if record is None:
+            raise Unknown(f"there is no record {id}; `sandbox-memory show` lists the records with their ids")
+        rollouts = await self.rollouts({e.rollout for e in record.evidence})
+        receipts = tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in record.evidence)
+        events = tuple(
+            Event(c.ordinal, c.at, c.actor, o.op, str(o.body.get("text", "")), o.id)
+            for c in self.store.ledger.commits
+            for o in c.operations
+            if o.id == id or id in o.facts.get("replaces", ())
+        )
+        replaced = tuple(r for r in state.records.values() if r.superseded_by == id)
+        return Reason(
+            record, receipts, events, id in state.visible(), replaced, state.records.get(record.superseded_by)
+        )
+
+    async def _id(self, target: str) -> str:
+        plain = target.strip().lstrip("^")
+        file, colon, number = plain.rpartition(":")
+        if not colon or not number.isdigit():
+            return plain
+        name = file.rsplit("/", 1)[-1]
+        path = self.layout.memory(name)
+        view = await self.store.look([path])
+        if path not in view.files:
+            raise Unknown(f"there is no file {path}; name MEMORY.md or memory_summary.md and a line of it")
+        items = [i for i in Document.parse(view.files[path]).items if i.line <= int(number)]
+        if not items:
+            raise Unknown(f"line {number} of {path} belongs to no list item")
+        if not items[-1].id:
+            raise Unknown(f"line {number} of {path} has no block id yet; `sandbox-memory status` adopts it")
+        return items[-1].id
+
+    async def rollouts(self, stems: Iterable[str]) -> Mapping[str, Rollout]:
+        """These transcripts, read whole; those that are gone are left out."""
+        paths = {stem: self.layout.session(f"{stem}.jsonl") for stem in stems}
+        view = await self.store.look(list(paths.values()))
+        return {
+            stem: parse_rollout(view.files[path], rollout_id=stem, path=path, memories_dir=self.layout.memories_dir)
+            for stem, path in paths.items()
+            if path in view.files
+        }
+
+    async def check(self) -> CheckReport:
+        """Verify the chain, every receipt, and what this machine can vouch for."""
+        seen = await self.store.see()
+        state, report = fold(seen.ledger), CheckReport(commits=len(seen.ledger))
+        paths = [self.layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
+        view = await self.store.look([self.layout.ledger, *paths])
+        for problem in seen.ledger.problems:
+            kind = "torn" if "passed over" in problem.what else "chain"
+            report.findings.append(Finding(kind, f"{self.layout.ledger}:{problem.line}", problem.what))
+        for path, what in seen.unusable.items():
+            report.findings.append(Finding("file", path, what, "move it away; the file is written again"))
+        self._commits(view.files.get(self.layout.ledger, b""), report)
+        forged = self._segments({path: view.files[path] for path in paths if path in view.files}, report)
+        await self._receipts(state, forged, report)
+        return report
+
+    def _commits(self, data: bytes, report: CheckReport) -> None:
+        ledger = self.store.ledger
+        lines = data.split(b"\n")
+        written = [lines[commit.line - 1] for commit in ledger.commits]
+        missing = set(anchoring.unknown(written))
+        report.anchored_commits = len(written) - len(missing)
+        for position in sorted(missing):
+            commit = ledger.commits[position]
+            if report.anchored_commits == 0:
+                report.findings.append(
+                    Finding("unanchored", self.layout.ledger, "no commit was written on this machine by this user")
+                )
+                return
+            report.findings.append(
+                Finding(
+                    "forged",
+                    f"{self.layout.ledger}:{commit.line}",
+                    f"commit {commit.ordinal} ({commit.actor}: {_said(commit)}) was not written by this user's "
+                    "sandbox_memory on this machine",
+                    "if it was not written elsewhere, something in the workspace forged it",
+                )
+            )
+
+    def _segments(self, files: Mapping[str, bytes], report: CheckReport) -> set[tuple[str, str]]:
+        """Check who wrote the transcript lines; returns (stem, segment id) of those that something else did."""
+        forged = set()
+        for path, data in files.items():
+            stem = path.rsplit("/", 1)[-1].removesuffix(".jsonl")
+            lines = data.split(b"\n")
+            rollout = parse_rollout(data, rollout_id=stem, path=path, memories_dir=self.layout.memories_dir)
+            written = [lines[segment.line - 1] for segment in rollout.segments]
+            missing = set(anchoring.unknown(written))
+            report.segments += len(written)
+            report.anchored_segments += len(written) - len(missing)
+            own = [n for n, line in enumerate(written) if b'"segment":' in line]
+            mixed = len(written) > len(missing)
+            for position in sorted(missing):
+                if mixed:
+                    segment = rollout.segments[position]
+                    forged.add((stem, segment.id))
+                    what = "this line was not written by this user's sandbox_memory on this machine"
+                    report.findings.append(Finding("forged", f"{path}:{segment.line}", what))
+                elif position not in own:
+                    report.foreign_segments += 1
+            if missing and own and not mixed:
+                report.findings.append(Finding("unanchored", path, "was not written on this machine by this user"))
+            if rollout.torn:
+                what = f"{rollout.torn} torn line(s), set aside"
+                report.findings.append(Finding("torn", path, what, "nothing needs doing"))
+        return forged
+
+    async def _receipts(self, state: State, forged: set[tuple[str, str]], report: CheckReport) -> None:
+        records = [r for r in state.records.values() if r.status is Status.ACTIVE]
+        rollouts = await self.rollouts({e.rollout for r in records for e in r.evidence})
+        for record in records:
+            for evidence in record.evidence:
+                report.receipts += 1
+                found = receipt(evidence, rollouts.get(evidence.rollout), self.layout)
+                report.standing_receipts += not found.verdict
+                if found.verdict:
+                    kind = "gone" if evidence.rollout not in rollouts else "receipt"
+                    report.findings.append(Finding(kind, record.id, f"“{record.text}”: {found.verdict}"))
+                if (evidence.rollout, evidence.segment) in forged:
+                    what = f"“{record.text}” rests on {found.path}:{found.line}, which was forged"
+                    report.findings.append(
+                        Finding("forged", record.id, what, f"`sandbox-memory forget {record.id}` removes it")
+                    )
+
+
+def receipt(evidence: Evidence, rollout: Rollout | None, layout: Layout) -> Receipt:
+    """The quote of `evidence`, looked up where it says."""
+    path = layout.session(f"{evidence.rollout}.jsonl")
+    base = Receipt(
+        evidence.quote, path, 0, evidence.segment, evidence.item, "", evidence.trust.label, "its transcript is not kept"
+    )
+    if rollout is None:
+        return base
+    segment = next((s for s in rollout.segments if s.id == evidence.segment), None)
+    if segment is None:
+        return replace(base, verdict="its run is not in the transcript any more")
+    item = next((i for i in segment.items if i.index == evidence.item), None)
+    text = item.text if item else ""
+    at = replace(base, line=segment.line, speaker=item.label if item else "", at=segment.updated_at)
+    if text[evidence.start : evidence.end] != evidence.quote:
+        return replace(at, verdict="the quote does not stand there")
+    before = text[: evidence.start].rpartition("\n")[2]
+    after = text[evidence.end :].partition("\n")[0]
+    return replace(at, verdict="", before=before[-BESIDE:], after=after[:BESIDE])
+
+
+def _failure(state: State, stem: str) -> dict[str, Any]:
+    failure = state.failures.get(stem)
+    return {"cause": failure.cause, "attempts": failure.attempts, "at": failure.at} if failure else {}
+
+
+def _words(operation: Operation, texts: Mapping[str, str]) -> str:
+    if operation.op == "extract":
+        return (
+            f"{len(candidates_of(operation)) if operation.body else 0} memories from {operation.body.get('task', '')}"
+        )
+    if operation.op == "fail":
+        return str(operation.body.get("cause", ""))
+    return str(operation.body.get("text", "") or texts.get(operation.id, ""))
+
+
+def _said(commit: Commit) -> str:
+    texts = [f"{o.op} {o.id} {o.body.get('text', '')!r}" for o in commit.operations[:3]]
+    return "; ".join(texts)

@@ -1,0 +1,218 @@
+"""The append-only history of records: one line a commit, chained by digests that survive an erased text.
+
+A line is a JSON object `{"commit", "prev", "at", "actor", "operations", "consolidated"?, "settings"?}`. `prev` is the
+digest of the line before. What a line says in words stands in the `body` of its operations; the chain covers
+`sha256(salt + body)`, so that a body and its salt can be erased and the chain still verifies. `docs/formats.md` has
+examples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .workspace import Mark
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One change: `op` on `id`, with `facts` that stay for ever and a `body` of words that can be erased.
+
+    `op` is one of add, revise, support, supersede, merge, move, delete, restore, forget, hold, release, propose,
+    decide, extract, consume, fail, usage. `id` names a record, a proposal, or (for the last four) a rollout.
+    """
+
+    op: str
+    id: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+    erased: bool = False
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One line of the ledger, read or about to be written.
+
+    `ordinal` counts from 1. `consolidated` lists the extractions, as (rollout, ordinal of its `extract`), that this
+    commit took in. `digest` is that of the written line.
+    """
+
+    ordinal: int
+    at: str
+    actor: str
+    operations: tuple[Operation, ...]
+    consolidated: tuple[tuple[str, int], ...] = ()
+    settings: Mapping[str, Any] | None = None
+    prev: str = ""
+    digest: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something about the ledger that does not verify: 1-based line, and what."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All commits of a ledger file, its mark for the next append, and what about it does not verify."""
+
+    commits: tuple[Commit, ...] = ()
+    mark: Mark = field(default_factory=lambda: Mark.of(b""))
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """Digest of the last line; empty for an empty ledger."""
+        return self.commits[-1].digest if self.commits else ""
+
+    def __len__(self) -> int:
+        return len(self.commits)
+
+
+def parse(data: bytes, after: Ledger | None = None) -> Ledger:
+    """Read a ledger file; with `after`, the ledger of a prefix that ends in a whole line, only what follows it.
+
+    A line that is not JSON (a torn append) is passed over and reported; a line that breaks the chain or whose words are
+    not the ones that its digest covers is kept and reported: `sandbox-memory check` is where that is judged.
+    """
+    commits: list[Commit] = list(after.commits) if after else []
+    problems: list[Problem] = list(after.problems) if after else []
+    start = after.mark.size if after else 0
+    lines_before = commits[-1].line if commits else 0
+    for number, raw in enumerate(data[start:].split(b"\n"), lines_before + 1):
+        if not raw.strip():
+            continue
+        try:
+            line = json.loads(raw)
+            commit = _decode(line, len(commits) + 1, number)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            problems.append(Problem(number, f"not a ledger line ({type(error).__name__}); passed over"))
+            continue
+        if line["commit"] != commit.ordinal:
+            problems.append(Problem(number, f"says commit {line['commit']}, but is the {commit.ordinal}th"))
+        if commit.prev != (commits[-1].digest if commits else ""):
+            problems.append(Problem(number, "does not follow from the line before: one was changed, added or removed"))
+        problems.extend(Problem(number, what) for what in _false_bodies(line["operations"]))
+        commits.append(commit)
+    return Ledger(tuple(commits), Mark.of(data), tuple(problems))
+
+
+def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
+    """The bytes to append for these commits, and the ledger as it is after that.
+
+    Ordinals, `prev`, salts and digests of the drafts are set here.
+    """
+    commits, lines = list(ledger.commits), []
+    for draft in drafts:
+        line: dict[str, Any] = {
+            "commit": len(commits) + 1,
+            "prev": commits[-1].digest if commits else "",
+            "at": draft.at,
+            "actor": draft.actor,
+            "operations": [_encode_operation(operation) for operation in draft.operations],
+        }
+        if draft.consolidated:
+            line["consolidated"] = [list(key) for key in draft.consolidated]
+        if draft.settings is not None:
+            line["settings"] = dict(draft.settings)
+        commits.append(_decode(line, line["commit"], line["commit"]))
+        lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
+    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems)
+
+
+def erase(data: bytes, keep: Mapping[int, Sequence[bool]]) -> bytes:
+    """The ledger file with the words of some operations erased; the chain of digests stays as it was.
+
+    `keep` maps a commit's ordinal to one flag for each of its operations: False erases body and salt.
+    """
+    out, ordinal = [], 0
+    for raw in data.split(b"\n"):
+        try:
+            line = json.loads(raw)
+            operations = line["operations"]
+        except (ValueError, KeyError, TypeError):
+            out.append(raw)
+            continue
+        ordinal += 1
+        flags = keep.get(ordinal)
+        if flags is None or all(flags):
+            out.append(raw)
+            continue
+        for operation, stays in zip(operations, flags, strict=True):
+            if not stays:
+                operation.pop("body", None)
+                operation.pop("salt", None)
+        out.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+    return b"\n".join(out)
+
+
+def _encode_operation(operation: Operation) -> dict[str, Any]:
+    encoded: dict[str, Any] = {"op": operation.op, "id": operation.id, **operation.facts}
+    if operation.body:
+        salt = secrets.token_hex(16)
+        encoded |= {"digest": _body_digest(salt, operation.body), "salt": salt, "body": dict(operation.body)}
+    return encoded
+
+
+def _decode(line: Mapping[str, Any], ordinal: int, number: int) -> Commit:
+    operations = tuple(_decode_operation(operation) for operation in line["operations"])
+    return Commit(
+        ordinal=ordinal,
+        at=str(line["at"]),
+        actor=str(line["actor"]),
+        operations=operations,
+        consolidated=tuple((str(rollout), int(at)) for rollout, at in line.get("consolidated", ())),
+        settings=line.get("settings"),
+        prev=str(line["prev"]),
+        digest=chain_digest(line),
+        line=number,
+    )
+
+
+def _decode_operation(encoded: Mapping[str, Any]) -> Operation:
+    facts = {key: value for key, value in encoded.items() if key not in ("op", "id", "digest", "salt", "body")}
+    return Operation(
+        str(encoded["op"]),
+        str(encoded["id"]),
+        facts,
+        encoded.get("body") or {},
+        erased="digest" in encoded and "body" not in encoded,
+    )
+
+
+def _false_bodies(operations: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    for operation in operations:
+        body, digest = operation.get("body"), operation.get("digest")
+        if body and digest != _body_digest(operation.get("salt", ""), body):
+            yield f"the words of {operation['op']} {operation['id']} are not the ones that were committed"
+
+
+def chain_digest(line: Mapping[str, Any]) -> str:
+    """sha256 of the line in canonical JSON, without the erasable words and their salts."""
+    bare = {
+        **line,
+        "operations": [
+            {key: value for key, value in operation.items() if key not in ("salt", "body")}
+            for operation in line["operations"]
+        ],
+    }
+    return hashlib.sha256(_canonical(bare)).hexdigest()
+
+
+def _body_digest(salt: str, body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(salt.encode() + _canonical(body)).hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "replace")

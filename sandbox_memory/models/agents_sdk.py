@@ -1,0 +1,199 @@
+"""A model call through the Agents SDK: one agent without tools, with the caller's provider, tracing and headers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+import openai
+from agents import Agent, AgentOutputSchema, AgentOutputSchemaBase, ModelSettings, RunConfig, Runner
+from agents import Model as SdkModel
+from agents.exceptions import (
+    MaxTurnsExceeded,
+    ModelBehaviorError,
+    ModelRefusalError,
+    ModelTimeoutError,
+    UserError,
+)
+from pydantic import ValidationError
+
+from ..errors import ModelError, NoUsableModel
+from ..records import Usage
+from . import Answer, Request, T
+
+MAX_TURNS = 3
+ADVICE = (
+    'set the key and name that its provider needs, or use phase_one_model="offline" and phase_two_model="offline", '
+    "which need neither key nor network"
+)
+_TRACING = ("tracing_disabled", "tracing", "trace_include_sensitive_data", "group_id", "trace_metadata")
+_TRANSPORT = ("extra_headers", "extra_query", "extra_body", "store", "metadata", "retry")
+_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
+
+
+class AgentsModel:
+    """Answers requests by `Runner.run`, with anything that `Agent(model=…)` takes.
+
+    `settings` are the agent's. From the caller's `run_config` it takes the model provider, tracing, and headers and the
+    like of its model settings; never its sandbox, session, guardrails, handoffs or filters. `timeout` is in seconds.
+    """
+
+    def __init__(
+        self,
+        model: str | SdkModel,
+        settings: ModelSettings | Mapping[str, Any] | None = None,
+        *,
+        run_config: RunConfig | None = None,
+        max_turns: int | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self._model = model
+        self._settings = ModelSettings(**settings) if isinstance(settings, Mapping) else settings
+        self._run_config = _own(run_config)
+        self._max_turns = MAX_TURNS if max_turns is None else max_turns
+        self._timeout = timeout
+
+    @property
+    def name(self) -> str:
+        """The model's name, or the class of a model object that has none."""
+        if isinstance(self._model, str):
+            return self._model
+        name = getattr(self._model, "model", None)
+        return name if isinstance(name, str) and name else type(self._model).__name__
+
+    async def answer(self, request: Request[T]) -> Answer[T]:
+        """One answer. Raises `NoUsableModel` for a missing key or an unknown name, and `ModelError` for all else."""
+        options: dict[str, Any] = {} if self._settings is None else {"model_settings": self._settings}
+        agent = Agent(
+            name=f"sandbox-memory-{request.task}",
+            instructions=request.instructions,
+            model=self._model,
+            output_type=LenientJson(request.output_type),
+            **options,
+        )
+        running = Runner.run(agent, request.input, max_turns=self._max_turns, run_config=self._run_config)
+        try:
+            result = await asyncio.wait_for(running, self._timeout)
+        except Exception as error:  # a model, its provider and its client are foreign code
+            raise self._failure(error) from error
+        if not isinstance(result.final_output, request.output_type):
+            raise ModelError(f"{self.name} answered a {type(result.final_output).__name__}, not what was asked for")
+        used = result.context_wrapper.usage
+        return Answer(result.final_output, Usage(used.requests, used.input_tokens, used.output_tokens))
+
+    def _failure(self, error: Exception) -> ModelError:
+        name = self.name
+        if isinstance(error, (TimeoutError, asyncio.TimeoutError, openai.APITimeoutError, ModelTimeoutError)):
+            return ModelError(f"{name} timed out")
+        if isinstance(error, ModelRefusalError):
+            return ModelError(f"{name} refused: {_short(error)}")
+        if isinstance(error, MaxTurnsExceeded):
+            return ModelError(f"{name} gave no answer within {self._max_turns} turns")
+        if isinstance(error, ModelBehaviorError):
+            return ModelError(f"{name} misbehaved: {_short(error)}")
+        if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)):
+            return NoUsableModel(f"{name} cannot be used ({error.status_code}); {ADVICE}")
+        if isinstance(error, openai.APIStatusError):
+            retryable = error.status_code >= 500 or error.status_code in _RETRYABLE_STATUS
+            return ModelError(f"{name} failed with status {error.status_code}: {_short(error)}", retryable=retryable)
+        if isinstance(error, openai.APIConnectionError):
+            return ModelError(f"{name} cannot be reached: {_short(error.__cause__ or error)}")
+        if isinstance(error, (UserError, openai.OpenAIError, ImportError)):
+            return NoUsableModel(f"{name} cannot be used: {_short(error)}; {ADVICE}")
+        return ModelError(f"{name} failed: {type(error).__name__}: {_short(error)}")
+
+
+def _own(given: RunConfig | None) -> RunConfig:
+    """A run configuration of our own with what is to be honoured of the caller's."""
+    if given is None:
+        return RunConfig(workflow_name="Sandbox memory")
+    taken = {name: getattr(given, name) for name in _TRACING if hasattr(given, name)}
+    settings = given.model_settings
+    present = {field.name for field in fields(ModelSettings)} & set(_TRANSPORT)
+    transport = {name: getattr(settings, name, None) for name in present}
+    if any(value is not None for value in transport.values()):
+        taken["model_settings"] = ModelSettings(**transport)
+    return RunConfig(
+        model_provider=given.model_provider, workflow_name=f"Sandbox memory for {given.workflow_name}", **taken
+    )
+
+
+def _short(error: BaseException) -> str:
+    lines = str(error).split("\n")
+    return lines[0][:200].strip() or type(error).__name__
+
+
+class LenientJson(AgentOutputSchemaBase):
+    """A strict schema to the model; what comes back may stand in a code fence or between sentences."""
+
+    def __init__(self, output_type: type[T]) -> None:
+        self._type = output_type
+        self._schema = _without_defaults(AgentOutputSchema(output_type).json_schema())
+
+    def is_plain_text(self) -> bool:
+        return False
+
+    def name(self) -> str:
+        return self._type.__name__
+
+    def json_schema(self) -> dict[str, Any]:
+        return dict(self._schema)
+
+    def is_strict_json_schema(self) -> bool:
+        return True
+
+    def validate_json(self, json_str: str) -> Any:
+        """The value in the text. Raises `ModelBehaviorError` that tells its fault but none of its content."""
+        known = set(self._type.model_fields)
+        found = None
+        for found in _values(json_str):
+            if isinstance(found, dict) and known & set(found):
+                break
+        else:
+            what = "its answer is not JSON" if found is None else "its answer is JSON, but none of what was asked for"
+            raise ModelBehaviorError(what)
+        try:
+            return self._type.model_validate_json(_SURROGATE.sub("\ufffd", json.dumps(found, ensure_ascii=False)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the answer"
+            raise ModelBehaviorError(f"its answer has the wrong type: {where}: {first['msg']}") from None
+
+
+def _without_defaults(schema: Any) -> Any:
+    """The schema without `default`, which strict structured output does not admit."""
+    if isinstance(schema, dict):
+        return {
+            key: {name: _without_defaults(sub) for name, sub in value.items()}
+            if key in ("properties", "$defs") and isinstance(value, dict)
+            else _without_defaults(value)
+            for key, value in schema.items()
+            if key != "default"
+        }
+    if isinstance(schema, list):
+        return [_without_defaults(value) for value in schema]
+    return schema
+
+
+def _values(text: str) -> Iterator[Any]:
+    """The JSON values in a text: the whole, what stands in code fences, and the objects between other words."""
+    for part in (text, *_FENCE.findall(text)):
+        try:
+            yield json.loads(part)
+        except ValueError:
+            continue
+    decoder, place = json.JSONDecoder(), text.find("{")
+    while place >= 0:
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except ValueError:
+            end = place + 1
+        else:
+            yield value
+        place = text.find("{", end)

@@ -1,0 +1,308 @@
+"""The two phases at close: one extraction for each rollout with something new, then one consolidation."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..errors import ModelError, NoUsableModel
+from ..ledger import Operation
+from ..models import CONSOLIDATION, ConsolidationDraft, Model, Request
+from ..notes import raw_header, raw_memory_file, summary_file
+from ..records import RawMemory, Refusal, Rollout, Usage
+from ..rollouts import parse_rollout
+from ..signed import is_ours, signed
+from ..stages import extraction, planning
+from ..state import State, candidate_body, candidate_facts, fold
+from ..workspace import ABSENT, Ask, Replace, digest
+from .settle import Change, Seen
+from .store import Store
+
+logger = logging.getLogger("sandbox_memory")
+
+BATCH_BYTES = 32 << 20
+"""How much of the transcripts is read at once."""
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How hard to try. `deadline` is on the event loop's clock, None for no limit; delays are in seconds."""
+
+    attempts: int = 3
+    retry_delay: float = 0.5
+    concurrency: int = 8
+    deadline: float | None = None
+    extra_prompt: str | None = None
+
+
+@dataclass
+class Report:
+    """What one close or `process` did."""
+
+    extracted: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    refused: list[Refusal] = field(default_factory=list)
+    operations: dict[str, int] = field(default_factory=dict)
+    adopted: int = 0
+    usage: Usage = field(default_factory=Usage)
+    warnings: list[str] = field(default_factory=list)
+
+    def count(self, operations: tuple[Operation, ...]) -> None:
+        """Add these operations to the counts by name."""
+        for operation in operations:
+            self.operations[operation.op] = self.operations.get(operation.op, 0) + 1
+
+
+Progress = Callable[[str, int, int], None]
+"""Called as (what, done, of all) while long work goes on."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """A rollout file with bytes that no extraction has read: from `start` on. `consumed` is its watermark."""
+
+    stem: str
+    start: int
+    size: int
+    consumed: int
+
+
+def due(seen: Seen, state: State) -> list[Due]:
+    """What is pending, by one listing: files longer than their watermark, or shorter, which means replaced."""
+    found = []
+    for name, size in sorted(seen.sessions.items()):
+        if not name.endswith(".jsonl") or name.startswith("."):
+            continue
+        stem = name.removesuffix(".jsonl")
+        consumed = state.rollouts[stem].consumed if stem in state.rollouts else 0
+        if size != consumed:
+            found.append(Due(stem, consumed if size > consumed else 0, size, consumed))
+    return found
+
+
+async def extract_all(
+    store: Store, pending: list[Due], model: Model, limits: Limits, report: Report, progress: Progress
+) -> None:
+    """Phase 1 for every pending rollout, several at once; each success is committed on its own, oldest first begun."""
+    state = fold(store.ledger)
+    done = 0
+    gate = asyncio.Semaphore(limits.concurrency)
+    for batch in _batches(pending):
+        works = await _read(store, batch, state)
+        skipped = [work for work in works if not work.rollout.segments]
+        if skipped:
+            await store.append(lambda now, skipped=skipped: _consumed(skipped, now))  # type: ignore[misc]
+
+        async def one(work: _Work) -> None:
+            nonlocal done
+            async with gate:
+                await _extract(store, work, model, limits, report)
+            done += 1
+            progress("extracting", done, len(pending))
+
+        done += len(skipped)
+        await asyncio.gather(*(one(work) for work in works if work.rollout.segments))
+    if report.failed:
+        await store.append(lambda now: _failures(report.failed, limits.attempts))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One rollout's new segments, and its two files as they are."""
+
+    due: Due
+    rollout: Rollout
+    raw_path: str
+    raw: bytes | None
+    summary_name: str
+    summary: bytes | None
+
+
+def _batches(pending: list[Due]) -> list[list[Due]]:
+    batches: list[list[Due]] = [[]]
+    total = 0
+    for item in pending:
+        if total and total + item.size - item.start > BATCH_BYTES:
+            batches.append([])
+            total = 0
+        batches[-1].append(item)
+        total += item.size - item.start
+    return batches
+
+
+async def _read(store: Store, batch: list[Due], state: State) -> list[_Work]:
+    layout = store.layout
+    asks: list[Ask | str] = []
+    for item in batch:
+        asks.append(Ask(layout.session(f"{item.stem}.jsonl"), start=item.start))
+        asks.append(layout.memory(f"raw_memories/{item.stem}.md"))
+        known = state.rollouts.get(item.stem)
+        if known and known.summary_file:
+            asks.append(layout.memory(known.summary_file))
+    view = await store.look(asks)
+    works = []
+    for item in batch:
+        path = layout.session(f"{item.stem}.jsonl")
+        data = view.files.get(path)
+        if data is None:
+            continue
+        rollout = parse_rollout(
+            data, rollout_id=item.stem, path=path, start=item.start, memories_dir=layout.memories_dir
+        )
+        raw_path = layout.memory(f"raw_memories/{item.stem}.md")
+        raw = view.files.get(raw_path)
+        name = state.rollouts[item.stem].summary_file if item.stem in state.rollouts else ""
+        if not name and raw is not None:
+            # Left by an extraction that was killed before its commit: the same summary file is written again.
+            name = raw_header(raw.decode("utf-8", "replace")).get("rollout_summary_file", "")
+        works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(layout.memory(name)) if name else None))
+    return sorted(works, key=lambda work: work.rollout.segments[0].updated_at if work.rollout.segments else "")
+
+
+async def _extract(store: Store, work: _Work, model: Model, limits: Limits, report: Report) -> None:
+    previous = work.raw.decode("utf-8", "replace") if work.raw else ""
+    body = previous.partition("\n\n")[2]
+    request = extraction.request(work.rollout, previous=body, layout=store.layout, extra_prompt=limits.extra_prompt)
+
+    def verify(draft: Any) -> RawMemory:
+        return extraction.verify(draft, work.rollout, layout=store.layout, summary_file=work.summary_name)
+
+    try:
+        raw, usage = await ask(model, request, verify, limits)
+    except ModelError as error:
+        report.failed[work.due.stem] = error.cause
+        logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, error.cause)
+        return
+    report.usage += usage
+    committed = False
+
+    def maker(state: State) -> Change:
+        nonlocal committed
+        known = state.rollouts.get(work.due.stem)
+        committed = (known.consumed if known else 0) == work.due.consumed
+        if not committed:
+            return Change("extraction")
+        return Change("extraction", (_operation(work.due.stem, raw, usage),), refused=raw.refused)
+
+    await store.append(maker, _files(store, work, raw, previous))
+    if committed:
+        report.extracted.append(work.due.stem)
+        report.refused += raw.refused
+
+
+def _operation(stem: str, raw: RawMemory, usage: Usage) -> Operation:
+    facts: dict[str, Any] = {
+        "consumed": raw.consumed,
+        "updated_at": raw.updated_at,
+        "summary_file": raw.summary_file,
+        "terminal_state": raw.terminal_state,
+        "candidates": [candidate_facts(candidate) for candidate in raw.candidates],
+        "usage": usage.to_json(),
+    }
+    body = {
+        "task": raw.task,
+        "keywords": list(raw.keywords),
+        "candidates": [candidate_body(candidate) for candidate in raw.candidates],
+    }
+    return Operation("extract", stem, facts, body)
+
+
+def _files(store: Store, work: _Work, raw: RawMemory, previous: str) -> list[Replace]:
+    """The two files of an extraction, with what they said before below; one that a person edited stays unsigned."""
+    if not raw.summary_file:
+        return []
+    before = work.summary.decode("utf-8", "replace") if work.summary else ""
+    texts = (
+        (work.raw_path, work.raw, raw_memory_file(raw, previous=previous)),
+        (store.layout.memory(raw.summary_file), work.summary, summary_file(raw, previous=before)),
+    )
+    return [
+        Replace(
+            path,
+            signed(text) if old is None or is_ours(old) else text.encode("utf-8", "replace"),
+            expect=ABSENT if old is None and path == work.raw_path else digest(old) if old is not None else None,
+        )
+        for path, old, text in texts
+    ]
+
+
+def _consumed(works: list[_Work], state: State) -> Change:
+    operations = tuple(
+        Operation("consume", work.due.stem, {"consumed": work.rollout.end})
+        for work in works
+        if work.rollout.end != (state.rollouts[work.due.stem].consumed if work.due.stem in state.rollouts else 0)
+    )
+    return Change("extraction", operations)
+
+
+def _failures(failed: Mapping[str, str], attempts: int) -> Change:
+    operations = tuple(
+        Operation("fail", stem, {"attempts": attempts}, {"cause": cause}) for stem, cause in sorted(failed.items())
+    )
+    return Change("extraction", operations)
+
+
+async def draft_plan(
+    store: Store, given: planning.Inputs, model: Model, limits: Limits, report: Report
+) -> tuple[ConsolidationDraft, Usage] | None:
+    """Phase 2's model call: a draft of which at least one operation holds on the state as it is now, and its usage.
+
+    None if there is no such draft: the inputs stay pending, with the cause.
+    """
+    request = planning.request(given, layout=store.layout, extra_prompt=limits.extra_prompt)
+
+    def verify(draft: ConsolidationDraft) -> ConsolidationDraft:
+        plan = planning.check(draft, given, fold(store.ledger), store.layout.preset)
+        if not plan.valid:
+            reasons = "; ".join(f"{r.what}: {r.why}" for r in plan.refused[:5]) or "it proposed none"
+            raise ModelError(f"no operation of the answer could be used ({reasons})")
+        return draft
+
+    try:
+        return await ask(model, request, verify, limits)
+    except ModelError as error:
+        report.failed[CONSOLIDATION] = error.cause
+        logger.warning("sandbox memory: consolidation is left pending: %s", error.cause)
+        failed = {"": error.cause}
+        await store.append(lambda now: _failures(failed, limits.attempts))
+        return None
+
+
+async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits) -> tuple[V, Usage]:
+    """Ask until an answer verifies, at most `limits.attempts` times with growing pauses.
+
+    Raises the last `ModelError`; one that is not retryable at once.
+    """
+    usage = Usage()
+    last: ModelError | None = None
+    for attempt in range(limits.attempts):
+        if attempt:
+            await asyncio.sleep(limits.retry_delay * 2 ** (attempt - 1))
+        try:
+            answer = await _before(limits.deadline, model.answer(request))
+            usage += answer.usage
+            return verify(answer.value), usage
+        except NoUsableModel:
+            raise
+        except ModelError as error:
+            last = error
+            if not error.retryable:
+                raise
+    assert last is not None
+    raise last
+
+
+async def _before(deadline: float | None, work: Awaitable[T]) -> T:
+    """The result of `work`, or a `ModelError` if it is not there by the deadline."""
+    if deadline is None:
+        return await work
+    left = deadline - asyncio.get_running_loop().time()
+    try:
+        return await asyncio.wait_for(work, max(left, 0.001))
+    except (asyncio.TimeoutError, TimeoutError) as error:
+        raise ModelError("the model did not answer before the session's close had to end", retryable=False) from error

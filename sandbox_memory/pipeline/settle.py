@@ -1,0 +1,144 @@
+"""From what one look saw to what should be written: adopt, let each maker commit, and show the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..blocks import Block, split, text_digest
+from ..document import Document
+from ..layout import Layout
+from ..ledger import Commit, Ledger, Operation, encode
+from ..records import Refusal
+from ..stages import adoption, commit, recall
+from ..state import State, fold
+from ..workspace import ABSENT, Append, Replace, digest
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The files of one memory as one look found them; None for a file that does not exist.
+
+    `unusable` are those of our files that something else stands in the place of: they are neither read nor written.
+    """
+
+    ledger: Ledger
+    handbook: bytes | None
+    summary: bytes | None
+    inbox: bytes | None
+    sessions: Mapping[str, int] = field(default_factory=dict)
+    raw_memories: Mapping[str, int] = field(default_factory=dict)
+    open_marks: Collection[str] = ()
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a consolidation, a command or an extraction commits."""
+
+    actor: str
+    operations: tuple[Operation, ...] = ()
+    consolidated: tuple[tuple[str, int], ...] = ()
+    settings: Mapping[str, Any] | None = None
+    refused: tuple[Refusal, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """True if there is nothing to commit."""
+        return not (self.operations or self.consolidated or self.settings)
+
+
+Maker = Callable[[State], Change]
+"""Decides on a state what to commit; called again when another process was faster."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The files as they should be, the state that they show, and the steps that make it so."""
+
+    state: State
+    ledger: Ledger
+    summary: bytes
+    steps: tuple[Append | Replace, ...]
+    adopted: tuple[Operation, ...]
+    refused: tuple[Refusal, ...]
+    committed: int
+
+
+def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence[Maker] = ()) -> Prepared:
+    """Adopt what people changed, let each maker commit on the state so far, and bring the markdown up to date.
+
+    `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get.
+    """
+    state = fold(seen.ledger)
+    document = Document.parse(seen.handbook or b"")
+    adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
+    drafts: list[Commit] = []
+    refused = list(adopted.refused)
+    for maker in (lambda _: person, *makers):
+        change = maker(state)
+        refused += change.refused
+        if not change.empty:
+            drafts.append(
+                Commit(state.ordinal + 1, at, change.actor, change.operations, change.consolidated, change.settings)
+            )
+            state.apply(drafts[-1])
+    lines, ledger = encode(seen.ledger, drafts)
+    steps: list[Append | Replace] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
+    summary = commit.with_block(seen.summary, recall.block(state, layout.preset))
+    inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD)
+    if state.ordinal:
+        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, state)
+        views = (
+            (layout.handbook, seen.handbook, document.edit(edits, marker=state.ordinal).data),
+            (layout.summary, seen.summary, summary),
+            (layout.inbox, seen.inbox, inbox),
+        )
+        for path, before, after in views:
+            if (before or b"") != after and path not in seen.unusable:
+                steps.append(Replace(path, after, expect=ABSENT if before is None else digest(before)))
+    return Prepared(state, ledger, summary, tuple(steps), person.operations, tuple(refused), len(drafts))
+
+
+def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Layout) -> tuple[adoption.Adopted, Change]:
+    """What people changed in the three files, as one change."""
+    foreign = now.ordinal == 0 or (document.marker or 0) > now.ordinal
+    role = "import" if foreign else actor
+    adopted = adoption.Adopted()
+    if layout.handbook not in seen.unusable:
+        stems = [name.removesuffix(".jsonl") for name in seen.sessions]
+        stems += [name.removesuffix(".md") for name in seen.raw_memories]
+        past = _past(seen.ledger, document.marker)
+        adopted = adoption.adopt(document, past, now, actor=role, preset=layout.preset, stems=stems)
+    touched = {operation.id for operation in adopted.operations}
+    operations = [*adopted.operations, *_from_summary(seen, now, actor, layout, touched), *_from_inbox(seen, now)]
+    return adopted, Change(role, tuple(operations))
+
+
+def _past(ledger: Ledger, ordinal: int | None) -> State:
+    """The state at that commit, or at the head if the file names none that is known."""
+    return fold(ledger, ordinal if ordinal is not None and ordinal <= len(ledger) else None)
+
+
+def _from_summary(seen: Seen, now: State, actor: str, layout: Layout, touched: Collection[str]) -> Sequence[Operation]:
+    parts = split(seen.summary or b"")
+    if parts.block is None or not parts.touched or now.ordinal == 0:
+        return ()
+    past = _past(seen.ledger, parts.block.ordinal)
+    known = text_digest(recall.block(past, layout.preset).text) == parts.written
+    document = _inner(parts.block)
+    base = {record.id: record.text for record in recall.chosen(past, layout.preset) if record.id not in touched}
+    whole = known and bool(document.items)
+    return tuple(adoption.adopt_block(document, base, now, actor=actor, whole=whole))
+
+
+def _from_inbox(seen: Seen, now: State) -> Sequence[Operation]:
+    parts = split(seen.inbox or b"")
+    if parts.block is None or not parts.touched:
+        return ()
+    return tuple(adoption.answers(_inner(parts.block), _past(seen.ledger, parts.block.ordinal), now))
+
+
+def _inner(block: Block) -> Document:
+    return Document.parse(block.text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,240 @@
+"""The shell around the pure stages: one memory of one workspace, looked at in one call and written in one more."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import platform
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from .. import anchoring
+from ..errors import Conflict, WorkspaceError
+from ..layout import Layout
+from ..ledger import Commit, Ledger, encode, parse
+from ..state import State, fold
+from ..workspace import ABSENT, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
+from .settle import Change, Maker, Prepared, Seen, prepare
+
+logger = logging.getLogger("sandbox_memory")
+
+Step = Append | Replace | Remove
+Extra = Callable[[Seen, Prepared], Iterable[Step]]
+
+TRIES = 50
+"""How often a commit is planned again because another process was faster."""
+MARK_AGE = 24 * 3600
+"""Seconds after which the mark of an open session is taken to be left over."""
+
+
+class Store:
+    """Reads and commits one memory; safe beside other processes and beside an editor.
+
+    `now` gives the time that commits get. All methods raise `WorkspaceError` where the ledger itself cannot be read or
+    written, and `Conflict` when other writers were faster `TRIES` times.
+    """
+
+    def __init__(self, workspace: Workspace, layout: Layout, *, now: Callable[[], datetime] | None = None) -> None:
+        self.workspace, self.layout = workspace, layout
+        self._now = now or (lambda: datetime.now(tz=timezone.utc))
+        self._data = b""
+        self._ledger = Ledger()
+        self._lock = asyncio.Lock()
+        self._mark = ""
+
+    @property
+    def marks_folder(self) -> str:
+        """Where each open session has an empty file: an edit made meanwhile may be the agent's."""
+        return self.layout.memory(".open")
+
+    def at(self) -> str:
+        """The time now, ISO 8601 in UTC."""
+        return self._now().astimezone(timezone.utc).isoformat(timespec="milliseconds")
+
+    async def see(self) -> Seen:
+        """Look at the whole memory, in one call."""
+        layout = self.layout
+        paths = [layout.ledger, layout.handbook, layout.summary, layout.inbox]
+        folders = [layout.sessions_dir, layout.memory("raw_memories"), self.marks_folder]
+        view = await self.workspace.look(paths, folders)
+        if layout.ledger in view.problems:
+            hint = "Move it away, then try again: it is rebuilt from nothing else"
+            raise WorkspaceError(layout.ledger, view.problems[layout.ledger], hint)
+        for path, problem in view.problems.items():
+            logger.warning("sandbox memory: %s: %s; it is left alone", path, problem)
+        self._read(view.files.get(layout.ledger, b""))
+        return Seen(
+            ledger=self._ledger,
+            handbook=view.files.get(layout.handbook),
+            summary=view.files.get(layout.summary),
+            inbox=view.files.get(layout.inbox),
+            sessions=view.folders.get(layout.sessions_dir, {}),
+            raw_memories=view.folders.get(folders[1], {}),
+            open_marks=tuple(view.folders.get(self.marks_folder, {})),
+            unusable=view.problems,
+        )
+
+    def _read(self, data: bytes) -> None:
+        """Take the ledger's bytes in; only what is new is parsed where the rest is as it was."""
+        before = self._data
+        if before.endswith(b"\n") and data.startswith(before):
+            parsed = parse(data, self._ledger) if len(data) > len(before) else self._ledger
+        else:
+            parsed = parse(data)
+        self._data, self._ledger = data, parsed
+
+    async def settle(self, actor: str, makers: Sequence[Maker] = (), extra: Extra | None = None) -> Prepared:
+        """Adopt what people changed, commit what the makers decide, and write the markdown.
+
+        `extra` gives further steps of the same transaction. A file that somebody saved in the meantime is not
+        overwritten: it is adopted in turn.
+        """
+        async with self._lock:
+            return await self._settle(actor, makers, extra)
+
+    async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None) -> Prepared:
+        refused_twice = 0
+        done: Prepared | None = None
+        for _ in range(TRIES):
+            seen = await self.see()
+            prepared = prepare(seen, actor=actor, layout=self.layout, at=self.at(), makers=() if done else makers)
+            steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
+            whole = prepared if done is None else _joined(done, prepared)
+            if not steps:
+                return whole
+            try:
+                outcome = await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
+            except Conflict:
+                await asyncio.sleep(random.uniform(0, 0.02))
+                continue
+            self._anchored(steps)
+            if prepared.committed:
+                lines = next(step.data for step in prepared.steps if isinstance(step, Append))
+                self._appended(lines, prepared.ledger)
+            done, extra = whole, None
+            views = {self.layout.handbook, self.layout.summary, self.layout.inbox}
+            if views.isdisjoint(outcome.skipped):
+                return whole
+            refused_twice += 1
+            if refused_twice > 3:
+                logger.warning("sandbox memory: could not write %s; the next opening will", ", ".join(outcome.skipped))
+                return whole
+        raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
+
+    async def append(self, maker: Maker, files: Sequence[Replace] = ()) -> State:
+        """Commit what `maker` decides, after writing `files`, without touching the markdown.
+
+        The ledger is read again only if another process has written to it. Returns the state after the commit.
+        """
+        async with self._lock:
+            for attempt in range(TRIES):
+                if attempt:
+                    view = await self.workspace.look([self.layout.ledger])
+                    self._read(view.files.get(self.layout.ledger, b""))
+                state = fold(self._ledger)
+                change = maker(state)
+                if change.empty:
+                    return state
+                draft = _draft(change, state, self.at())
+                lines, ledger = encode(self._ledger, [draft])
+                steps: list[Step] = [*files, Append(self.layout.ledger, lines, expect=self._ledger.mark)]
+                try:
+                    await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
+                except Conflict:
+                    await asyncio.sleep(random.uniform(0, 0.02))
+                    continue
+                self._anchored(steps)
+                self._appended(lines, ledger)
+                state.apply(ledger.commits[-1])
+                return state
+        raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
+
+    def _appended(self, lines: bytes, ledger: Ledger) -> None:
+        """Take over what was just written, as the next look would read it."""
+        torn = b"" if not self._data or self._data.endswith(b"\n") else b"\n"
+        self._data += torn + lines
+        self._ledger = replace(ledger, mark=Mark.of(self._data))
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger as it was last seen or written."""
+        return self._ledger
+
+    async def look(self, asks: Sequence[Ask | str], folders: Sequence[str] = ()) -> View:
+        """Read other files of the workspace, in one call."""
+        return await self.workspace.look(asks, folders)
+
+    async def write(self, steps: Sequence[Step]) -> None:
+        """Write other files under the memory's lock, and anchor rollout lines among them."""
+        await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
+        self._anchored(steps)
+
+    def _anchored(self, steps: Iterable[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Append):
+                anchoring.keep(step.data.splitlines())
+
+    def mark_open(self) -> Step:
+        """The step that says that a session is open; see `others_open`."""
+        self._mark = self._mark or f"{_host()}.{os.getpid()}.{int(time.time())}.{secrets.token_hex(4)}"
+        return Replace(f"{self.marks_folder}/{self._mark}", b"open\n")
+
+    def mark_closed(self) -> list[Step]:
+        """The steps that take this session's mark away."""
+        mark, self._mark = self._mark, ""
+        return [Remove(f"{self.marks_folder}/{mark}")] if mark else []
+
+    def others_open(self, seen: Seen) -> tuple[list[str], list[Step]]:
+        """The marks of other sessions, and the steps that remove those that were left over by killed ones.
+
+        A left-over mark counts: an edit made after the kill cannot be told from one that the agent made before.
+        """
+        others = [mark for mark in seen.open_marks if mark != self._mark]
+        stale: list[Step] = [Remove(f"{self.marks_folder}/{mark}") for mark in others if _stale(mark)]
+        return others, stale
+
+
+def _draft(change: Change, state: State, at: str) -> Commit:
+    return Commit(state.ordinal + 1, at, change.actor, change.operations, change.consolidated, change.settings)
+
+
+def _joined(first: Prepared, second: Prepared) -> Prepared:
+    return replace(
+        second,
+        adopted=first.adopted + second.adopted,
+        refused=first.refused + second.refused,
+        committed=first.committed + second.committed,
+    )
+
+
+def _host() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _stale(mark: str) -> bool:
+    try:
+        host, pid, since, _ = mark.split(".")
+        if time.time() - int(since) > MARK_AGE:
+            return True
+        if host != _host():
+            return False
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, PermissionError):
+        return False
+    return False
+
+
+def changed(files: Mapping[str, bytes], path: str, data: bytes) -> list[Step]:
+    """The step that brings a file up to `data`, or none if it says so already."""
+    before = files.get(path)
+    if before == data:
+        return []
+    return [Replace(path, data, expect=ABSENT if before is None else digest(before))]

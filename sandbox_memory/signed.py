@@ -1,0 +1,26 @@
+"""Tells a file that we wrote from one that a person has edited since: a header line holds the digest of the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_LINE = re.compile(r"^written: ([0-9a-f]{16})\r?\n", re.M)
+
+
+def signed(text: str) -> bytes:
+    """The file's bytes, with the header line `written:` as the last line before its first blank line."""
+    head, blank, body = text.partition("\n\n")
+    return f"{head}\nwritten: {_digest(text)}{blank or chr(10)}{body}".encode("utf-8", "replace")
+
+
+def is_ours(data: bytes) -> bool:
+    """True if the file stands as it was signed, whatever its line endings."""
+    text = data.decode("utf-8", "replace")
+    found = _LINE.search(text.partition("\n\n")[0] + "\n") or _LINE.search(text)
+    return found is not None and _digest(text.replace(found[0], "", 1)) == found[1]
+
+
+def _digest(text: str) -> str:
+    plain = "\n".join(line.rstrip() for line in text.splitlines()).strip()
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,104 @@
+"""Commit: what the files must say to show a state, as edits of the text that is there.
+
+The appended ledger line is the commit point; these views follow it, and are caught up at the next opening if they did
+not get written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ..blocks import Block, Split, join, split
+from ..document import Document, Edit, Insert, Provenance, RemoveItem, Revise, Stamp, normalise
+from ..records import Record
+from ..state import State
+
+INBOX_HEAD = "# Inbox\n\nTick a line to accept it, delete it to refuse it.\n"
+
+
+def catch_up(
+    document: Document, assigned: Mapping[int, str], dropped: Collection[int], state: State
+) -> list[Edit]:
+    """The edits that make the file show `state`: stamped ids, removed, revised and inserted lines, provenance.
+
+    Items without a record (unreadable, or empty) and unreadable items of a record stay as they are.
+    """
+    visible = state.visible()
+    edits: list[Edit] = []
+    for item in document.items:
+        id = assigned.get(item.index)
+        if item.index in dropped:
+            edits.append(RemoveItem(item.index))
+        elif id is None or not item.readable:
+            continue
+        elif id not in visible:
+            edits.append(RemoveItem(item.index))
+        else:
+            if normalise(visible[id].text) != item.normal:
+                edits.append(Revise(item.index, visible[id].text))
+            if item.id != id:
+                edits.append(Stamp(item.index, id))
+    there = set(assigned.values())
+    absent = sorted((r for r in visible.values() if r.id not in there), key=lambda r: r.created)
+    for record in absent:
+        edits.extend(_provenance(record, state))
+        edits.append(Insert(record.text, record.id, record.group, record.section))
+    return list(dict.fromkeys(edits))
+
+
+def _provenance(record: Record, state: State) -> Iterator[Edit]:
+    for stem in sorted(record.support):
+        rollout = state.rollouts.get(stem)
+        if rollout and rollout.summary_file:
+            title = rollout.task or record.group or stem
+            yield Provenance(record.group, title, rollout.summary_file, rollout.keywords)
+
+
+def with_block(before: bytes | None, new: Block, *, head: str = "") -> bytes:
+    """A file with our block brought up to date; `head` is what a new file starts with.
+
+    The bytes stay as they are if the old block says the same, or if there is nothing to show and never was.
+    """
+    parts = split(before or b"")
+    if parts.block is None and not new.text:
+        return before or b""
+    if parts.block is not None and not parts.touched and parts.block.text.replace("\r\n", "\n") == new.text:
+        return before or b""
+    return join(Split(head, None, "") if before is None else parts, new)
+
+
+def inbox_block(state: State) -> Block:
+    """The open questions, one line each with its source."""
+    lines = [f"- [ ] {' '.join(p.text.split())} (from {p.source}) ^{p.id}" for p in state.proposals.values()]
+    return Block(state.ordinal, "\n".join(lines))
+
+
+def selection_bytes(state: State, sessions_dir: str, at: str, before: bytes | None) -> bytes:
+    """`phase_two_selection.json` in the SDK's form: the conversations that count, newest first.
+
+    The old bytes when only the time would differ.
+    """
+    selected = [
+        {
+            "rollout_id": stem,
+            "updated_at": rollout.updated_at,
+            "rollout_path": f"{sessions_dir}/{stem}.jsonl",
+            "rollout_summary_file": rollout.summary_file,
+            "terminal_state": rollout.terminal_state,
+        }
+        for stem in state.selection()
+        if (rollout := state.rollouts[stem]).summary_file
+    ]
+    if before and _selected(before) == selected:
+        return before
+    new = {"version": 1, "updated_at": at, "selected": selected}
+    return (json.dumps(new, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _selected(data: bytes) -> Any:
+    try:
+        return json.loads(data)["selected"]
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,351 @@
+"""Planning: new candidates against what is known, as operations that code has checked.
+
+A model (or the built-in one) proposes; `check` lets in what is grounded in quotes, touches nothing that a person made
+theirs, and does not bring back what a person took out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..document import normalise, safe_text
+from ..governance.grounding import ungrounded
+from ..governance.redaction import redact
+from ..layout import Layout, Preset
+from ..ledger import Operation
+from ..models import ConsolidationDraft, ConsolidationMaterial, DraftOperation, Request
+from ..proposals import new_id, propose
+from ..records import Candidate, Evidence, Kind, Record, Refusal, Status, Trust
+from ..state import State
+from ..templates import render
+
+TOUCHED = 40
+"""How many existing records a plan is shown at most."""
+REMOVED_BY_ONE = 5
+"""How many records one operation may replace."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Operations ready to commit, what was refused and why, and which extractions they take in.
+
+    `valid` is False when nothing that was proposed could be used: the inputs then stay pending.
+    """
+
+    operations: tuple[Operation, ...]
+    refused: tuple[Refusal, ...]
+    consolidated: tuple[tuple[str, int], ...]
+    valid: bool = True
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one consolidation works on: numbered candidates and records, as the prompt shows them."""
+
+    keys: tuple[tuple[str, int], ...]
+    candidates: tuple[Candidate, ...]
+    records: tuple[Record, ...]
+    groups: tuple[str, ...]
+    refused: tuple[Refusal, ...] = ()
+
+
+def inputs(state: State, most: int) -> Inputs:
+    """The oldest pending candidates that may come in, about `most` of them, and the records that they touch."""
+    kept: list[Candidate] = []
+    refused: list[Refusal] = []
+    screen = _Screen(state)
+    keys: list[tuple[str, int]] = []
+    for key in sorted(state.pending, key=lambda key: key[1]):
+        if keys and len(kept) + len(state.pending[key]) > most:
+            break
+        keys.append(key)
+        for candidate in state.pending[key]:
+            why = screen.refuses(candidate)
+            if why:
+                refused.append(Refusal(candidate.text, why))
+            else:
+                kept.append(candidate)
+    visible = state.visible()
+    groups = tuple(dict.fromkeys(record.group for record in visible.values() if record.group))
+    return Inputs(tuple(keys), tuple(kept), touched(kept, visible.values()), groups, tuple(refused))
+
+
+class _Screen:
+    """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already."""
+
+    def __init__(self, state: State) -> None:
+        self._spent: dict[tuple[str, str, int], list[tuple[Evidence, str]]] = {}
+        for id, spans in state.tombstones.items():
+            record = state.records.get(id)
+            gone = record is None or record.status is not Status.ACTIVE
+            self._add(spans, "a person deleted it" if gone else "a person changed it")
+        for record in state.records.values():
+            if record.status is Status.ACTIVE:
+                self._add(record.evidence, "it is known already")
+            elif record.status is Status.SUPERSEDED:
+                self._add(record.evidence, "it was replaced since")
+
+    def _add(self, spans: Iterable[Evidence], why: str) -> None:
+        for span in spans:
+            self._spent.setdefault((span.rollout, span.segment, span.item), []).append((span, why))
+
+    def refuses(self, candidate: Candidate) -> str:
+        """Why the candidate says nothing new: all its quotes are spent; else an empty text."""
+        whys = [self._why(quote) for quote in candidate.evidence]
+        return whys[0] if whys and all(whys) else ""
+
+    def _why(self, quote: Evidence) -> str:
+        for span, why in self._spent.get((quote.rollout, quote.segment, quote.item), ()):
+            if span.overlaps(quote):
+                return why
+        return ""
+
+
+def touched(candidates: Sequence[Candidate], records: Iterable[Record]) -> tuple[Record, ...]:
+    """The records that share a subject or words with the candidates, most shared first, at most `TOUCHED`."""
+    subjects = {candidate.subject for candidate in candidates if candidate.subject}
+    words = [_words(candidate.text) for candidate in candidates]
+    scored = []
+    for record in records:
+        own = _words(record.text)
+        score = max((len(own & other) / (len(own | other) or 1) for other in words), default=0.0)
+        if record.subject and record.subject in subjects:
+            score += 1.0
+        if score > 0.1:
+            scored.append((score, record.created, record))
+    scored.sort(key=lambda entry: entry[:2], reverse=True)
+    return tuple(record for *_, record in scored[:TOUCHED])
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]{2,}|[\u3400-\u9fff]", text.casefold()))
+
+
+def request(given: Inputs, *, layout: Layout, extra_prompt: str | None) -> Request[ConsolidationDraft]:
+    """The model request for these inputs."""
+    return Request(
+        task="consolidation",
+        instructions=render(
+            "consolidation_instructions",
+            preset=layout.preset,
+            kinds=[kind.value for kind in layout.preset.headings],
+            extra_prompt=extra_prompt,
+        ),
+        input=render(
+            "consolidation_input",
+            candidates=[_shown(f"c{n}", c, c.task) for n, c in enumerate(given.candidates, 1)],
+            records=[_shown(f"r{n}", r, r.group) for n, r in enumerate(given.records, 1)],
+            groups=given.groups,
+        ),
+        output_type=ConsolidationDraft,
+        material=ConsolidationMaterial(given.candidates, given.records, given.groups, layout),
+    )
+
+
+def _shown(name: str, value: Candidate | Record, group: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kind": value.kind.value,
+        "text": value.text,
+        "subject": value.subject,
+        "group": group,
+        "trust": value.trust.label,
+        "protected": isinstance(value, Record) and value.protected,
+        "quotes": [e.quote for e in value.evidence],
+    }
+
+
+def check(draft: ConsolidationDraft, given: Inputs, state: State, preset: Preset) -> Plan:
+    """The operations of a draft that may be committed on `state`, which may be newer than what it was made from."""
+    checking = _Check(given, state, preset)
+    for operation in draft.operations:
+        checking.take(operation)
+    keys = tuple(key for key in given.keys if key in state.pending)
+    valid = bool(checking.accepted) or not given.candidates
+    refused = (*given.refused, *checking.refused)
+    return Plan(tuple(checking.operations), refused, keys if valid else (), valid)
+
+
+class _Check:
+    """Takes proposed operations one by one; accepts, refuses with a reason, or makes a proposal of them."""
+
+    def __init__(self, given: Inputs, state: State, preset: Preset) -> None:
+        self.state, self.preset = state, preset
+        self.candidates = {f"c{n}": c for n, c in enumerate(given.candidates, 1)}
+        self.records = {f"r{n}": r.id for n, r in enumerate(given.records, 1)}
+        self.screen = _Screen(state)
+        self.operations: list[Operation] = []
+        self.refused: list[Refusal] = []
+        self.accepted = 0
+        self.used: set[str] = set()
+        self.texts = {normalise(record.text): record.id for record in state.visible().values()}
+
+    def take(self, draft: DraftOperation) -> None:
+        """Accept one proposed operation, or note why not."""
+        label = f"{draft.op} {' '.join([*draft.candidates, *draft.records])}".strip()
+        try:
+            operations = list(self._operations(draft))
+        except _Refused as refusal:
+            self.refused.append(Refusal(label, str(refusal)))
+            return
+        self.used.update(draft.candidates)
+        self.accepted += 1
+        self.operations.extend(operations)
+
+    def _operations(self, draft: DraftOperation) -> Iterator[Operation]:
+        candidates = self._candidates(draft)
+        records = self._records(draft)
+        if draft.op == "skip":
+            if not candidates:
+                raise _Refused("names nothing to skip")
+            return
+        if draft.op == "move":
+            yield from self._move(draft, records)
+            return
+        if not candidates:
+            raise _Refused("names no new candidate that accounts for it")
+        if draft.op == "add":
+            yield self._added("add", draft, candidates, [])
+        elif draft.op == "support":
+            yield self._supported(self._one(records), candidates)
+        elif draft.op in ("supersede", "revise", "merge"):
+            yield from self._replaced(draft, candidates, records)
+        elif draft.op == "delete":
+            yield from self._deleted(candidates, records)
+        else:
+            raise _Refused("is no operation that is known here")
+
+    def _candidates(self, draft: DraftOperation) -> list[Candidate]:
+        unknown = [name for name in draft.candidates if name not in self.candidates]
+        if unknown:
+            raise _Refused(f"there is no {unknown[0]}")
+        if draft.op != "skip" and any(name in self.used for name in draft.candidates):
+            raise _Refused("the same candidate was used before")
+        found = [self.candidates[name] for name in dict.fromkeys(draft.candidates)]
+        for candidate in found:
+            why = self.screen.refuses(candidate)
+            if why:
+                raise _Refused(why)
+        return found
+
+    def _records(self, draft: DraftOperation) -> list[Record]:
+        unknown = [name for name in draft.records if name not in self.records]
+        if unknown:
+            raise _Refused(f"there is no {unknown[0]}")
+        found = [self.state.records[self.records[name]] for name in dict.fromkeys(draft.records)]
+        if any(record.status is not Status.ACTIVE for record in found):
+            raise _Refused("the record is gone meanwhile")
+        return found
+
+    def _one(self, records: Sequence[Record]) -> Record:
+        if len(records) != 1:
+            raise _Refused("must name exactly one record")
+        return records[0]
+
+    def _supported(self, record: Record, candidates: Sequence[Candidate]) -> Operation:
+        evidence = [e for candidate in candidates for e in candidate.evidence]
+        return Operation(
+            "support", record.id, {"evidence": [e.to_json() for e in evidence]}, {"quotes": [e.quote for e in evidence]}
+        )
+
+    def _added(
+        self, op: str, draft: DraftOperation, candidates: Sequence[Candidate], replaced: Sequence[Record]
+    ) -> Operation:
+        first = candidates[0]
+        evidence = [e for candidate in candidates for e in candidate.evidence]
+        evidence += [e for record in replaced for e in record.evidence] if op == "merge" else []
+        text = self._text(draft.text or first.text, evidence)
+        same = self.texts.get(normalise(text))
+        if same and same not in {record.id for record in replaced}:
+            return self._supported(self.state.records[same], candidates)
+        kind = self._kind(draft.kind, first.kind)
+        group = one_line(draft.group or (replaced[0].group if replaced else first.task)) or "General"
+        id = new_id()
+        self.texts[normalise(text)] = id
+        facts: dict[str, Any] = {
+            "kind": kind.value,
+            "trust": min(e.trust for e in evidence).label,
+            "evidence": [e.to_json() for e in evidence],
+        }
+        if replaced:
+            facts["replaces"] = [record.id for record in replaced]
+        body = {
+            "text": text,
+            "subject": one_line(draft.subject or first.subject),
+            "group": group,
+            "section": self.preset.headings[kind],
+            "quotes": [e.quote for e in evidence],
+        }
+        return Operation(op, id, facts, body)
+
+    def _replaced(
+        self, draft: DraftOperation, candidates: Sequence[Candidate], records: Sequence[Record]
+    ) -> Iterator[Operation]:
+        if not records or len(records) > REMOVED_BY_ONE:
+            raise _Refused(f"must name 1 to {REMOVED_BY_ONE} records")
+        operation = self._added("merge" if draft.op == "merge" else "supersede", draft, candidates, records)
+        if operation.op == "support":
+            yield operation
+            return
+        trust = Trust.of(operation.facts["trust"])
+        standing = [record for record in records if record.protected or record.trust > trust]
+        if standing:
+            yield from self._proposed(operation, standing[0])
+        else:
+            yield operation
+
+    def _deleted(self, candidates: Sequence[Candidate], records: Sequence[Record]) -> Iterator[Operation]:
+        record = self._one(records)
+        trust = min(candidate.trust for candidate in candidates)
+        operation = Operation("delete", record.id)
+        if record.protected or record.trust > trust:
+            yield from self._proposed(operation, record)
+        else:
+            yield operation
+
+    def _proposed(self, operation: Operation, record: Record) -> Iterator[Operation]:
+        new = operation.body.get("text")
+        text = f"replace “{record.text}” by “{new}”?" if new else f"delete “{record.text}”?"
+        source = ", ".join(sorted({e["rollout"] for e in operation.facts.get("evidence", ())})) or "consolidation"
+        yield from propose(self.state, text, (operation,), source=source)
+
+    def _move(self, draft: DraftOperation, records: Sequence[Record]) -> Iterator[Operation]:
+        record = self._one(records)
+        group = one_line(draft.group)
+        if not group:
+            raise _Refused("names no group to move to")
+        if record.protected:
+            raise _Refused("the line is a person's, and stays where it is")
+        yield Operation("move", record.id, {}, {"group": group, "section": record.section})
+
+    def _kind(self, wanted: str, fallback: Kind) -> Kind:
+        try:
+            kind = Kind(wanted) if wanted else fallback
+        except ValueError:
+            kind = fallback
+        if kind not in self.preset.headings:
+            raise _Refused(f"this layout does not remember a {kind.value}")
+        return kind
+
+    def _text(self, text: str, evidence: Sequence[Evidence]) -> str:
+        text = one_line(text)
+        if not text:
+            raise _Refused("has no text")
+        if redact(text) != text:
+            raise _Refused("holds a secret")
+        why = ungrounded(text, [e.quote for e in evidence])
+        if why:
+            raise _Refused(why)
+        return safe_text(text)
+
+
+class _Refused(Exception):
+    """Why one proposed operation is not let in."""
+
+
+def one_line(text: str) -> str:
+    """The text on one line, blanks collapsed."""
+    return " ".join(text.split())

@@ -1,0 +1,330 @@
+"""A workspace that is a folder on this machine."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import posixpath
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import Conflict, WorkspaceError
+from . import ABSENT, Append, Ask, Mark, Outcome, Remove, Replace, Step, View, digest, is_temporary, planned, relative
+from .exchange import can_exchange, exchange
+from .folders import (
+    DISPLACED,
+    PLAIN,
+    TEMPORARY,
+    Unfit,
+    content_digest,
+    displaced_name,
+    failure,
+    listing,
+    mark,
+    parent,
+    plain,
+    read,
+    reason,
+    temporary_name,
+    view,
+)
+from .locking import locked
+
+logger = logging.getLogger(__name__)
+
+_PART_SECONDS = 600.0
+_UNKNOWN = "unknown"
+
+
+class _Changed(Exception):
+    """A guard does not hold."""
+
+
+class LocalWorkspace:
+    """The files under a folder of this machine. That folder must exist; it alone may be a symlink."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    async def look(self, asks: Sequence[Ask | str], folders: Sequence[str] = ()) -> View:
+        """See `Workspace.look`."""
+        self._reach()
+        return view(self.root, asks, folders)
+
+    async def transact(self, steps: Sequence[Step], *, lock: str, timeout: float = 30.0) -> Outcome:
+        """See `Workspace.transact`. The lock is `flock(2)` on the lock file; nothing awaits while it is held."""
+        plan, lock = planned(steps, lock), relative(lock)
+        if not plan:
+            return Outcome((), {})
+        self._reach()
+        held = await locked(self.root, lock, timeout, _make)
+        try:
+            rewritten = {posixpath.dirname(path) for step, path in plan if not isinstance(step, Append)}
+            for folder in sorted(rewritten | {posixpath.dirname(lock)}):
+                self._sweep(folder)
+            skipped = {step.path for step, path in plan if self._attempt(self._check, step, path) is None}
+            ends = {}
+            for step, path in plan:
+                if step.path not in skipped:
+                    end = self._attempt(self._run, step, path)
+                    if end is None:
+                        skipped.add(step.path)
+                    elif isinstance(step, Append):
+                        ends[step.path] = end
+            return Outcome(tuple(step.path for step in steps if step.path in skipped), ends)
+        finally:
+            os.close(held)
+
+    def _reach(self) -> None:
+        if not self.root.is_dir():
+            raise WorkspaceError(".", f"the workspace folder {self.root} does not exist", "Make it, or name another")
+
+    @contextmanager
+    def _parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        with parent(self.root, path, _make if make else None) as found:
+            yield found
+
+    def _sweep(self, path: str) -> None:
+        """Clear away what killed processes left in that folder. Under the lock, nobody is at work on any of it."""
+        with suppress(Unfit, OSError), listing(self.root, path) as folder:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries if is_temporary(entry.name)]
+            for name in names:
+                with suppress(Unfit, OSError):
+                    if displaced := DISPLACED.fullmatch(name):
+                        _settle(folder, name, displaced[3], displaced[1], displaced[2])
+                    elif (kind := TEMPORARY.fullmatch(name)) and (found := plain(folder, name)):
+                        is_part = kind[1]  # which a session writes before it takes the lock
+                        if not is_part or time.time() - found.st_mtime > _PART_SECONDS:
+                            os.unlink(name, dir_fd=folder)
+
+    def _attempt(self, call: Callable[[Step, str], int], step: Step, path: str) -> int | None:
+        """What the call returns; None if an optional step is to be skipped."""
+        try:
+            return call(step, path)
+        except _Changed:
+            if step.required:
+                raise Conflict(step.path) from None
+        except (Unfit, OSError) as error:
+            if step.required:
+                raise failure(step.path, error) from error
+            logger.warning("%s %s; it was left as it is", step.path, reason(error))
+        return None
+
+    def _check(self, step: Step, path: str) -> int:
+        try:
+            with self._parent(path) as (folder, name):
+                plain(folder, name)
+                if step.expect is not None:
+                    find = mark if isinstance(step, Append) else content_digest
+                    if find(folder, name) != step.expect:
+                        raise _Changed
+        except FileNotFoundError:
+            if step.expect not in (None, ABSENT, Mark.of(b"")):
+                raise _Changed from None
+        return 0
+
+    def _run(self, step: Step, path: str) -> int:
+        """Do the step; returns the file's new size for an Append."""
+        if isinstance(step, Remove):
+            with suppress(FileNotFoundError), self._parent(path) as (folder, name):
+                _remove(folder, name, step.expect)
+            return 0
+        with self._parent(path, make=True) as (folder, name):
+            if isinstance(step, Append):
+                return _append(folder, name, step)
+            _replace(folder, name, step)
+            return 0
+
+
+# What follows works on one name in an open folder.
+
+
+def _make(folder: int, name: str) -> None:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+
+
+def _append(folder: int, name: str, step: Append) -> int:
+    handle, created = _open_end(folder, name, 0o600 if step.private else 0o666)
+    try:
+        old, written = os.fstat(handle).st_size, 0
+        torn = old > 0 and os.pread(handle, 1, old - 1) != b"\n"
+        data = b"\n" + step.data if torn else step.data
+        try:
+            written = os.write(handle, data)
+            if written < len(data):
+                raise OSError(errno.ENOSPC, f"there was room for {written} of {len(data)} bytes only")
+            os.fsync(handle)
+        except OSError:
+            # Taken back only while the end of the file is still ours: a shell may append without asking for a lock.
+            with suppress(OSError):
+                if os.fstat(handle).st_size == old + written:
+                    os.ftruncate(handle, old)
+                    if created:
+                        os.unlink(name, dir_fd=folder)
+            raise
+        return os.fstat(handle).st_size
+    finally:
+        os.close(handle)
+
+
+def _open_end(folder: int, name: str, mode: int) -> tuple[int, bool]:
+    """The file, open for reading and appending, and whether it was made just now."""
+    flags = os.O_RDWR | os.O_APPEND | PLAIN
+    if plain(folder, name) is None:
+        with suppress(FileExistsError):
+            return os.open(name, flags | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder), True
+        plain(folder, name)
+    handle = os.open(name, flags, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Unfit("special")
+    return handle, False
+
+
+def _replace(folder: int, name: str, step: Replace) -> None:
+    before, content, new = plain(folder, name), read(folder, name), digest(step.data)
+    if step.expect is not None and step.expect != (ABSENT if content is None else digest(content)):
+        raise _Changed
+    if content == step.data:
+        return
+    token = secrets.token_hex(4)
+    temporary = temporary_name(token)
+    try:
+        _write(folder, temporary, step, before)
+        if step.expect is None:
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        elif step.expect == ABSENT:
+            _put_new(folder, temporary, name)
+        elif can_exchange() and (aside := displaced_name(token, step.expect, new, name)):
+            os.rename(temporary, aside, src_dir_fd=folder, dst_dir_fd=folder)
+            _swap(folder, aside, name, step.expect, new)
+        elif content_digest(folder, name) == step.expect:
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            raise _Changed
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _write(folder: int, temporary: str, step: Replace, before: os.stat_result | None) -> None:
+    mode = 0o600 if step.private or before else 0o666
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN, mode, dir_fd=folder)
+    try:
+        left = memoryview(step.data)
+        while left:
+            written = os.write(handle, left)
+            if not written:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            left = left[written:]
+        if before:
+            with suppress(PermissionError):
+                os.fchown(handle, before.st_uid, before.st_gid)
+            os.fchmod(handle, stat.S_IMODE(before.st_mode))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _put_new(folder: int, temporary: str, name: str) -> None:
+    """Give the file its name, which nothing may have by now."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:  # something is there, or the file system knows no links
+        if plain(folder, name) is not None:
+            raise _Changed from None
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    with suppress(OSError):
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _swap(folder: int, aside: str, name: str, expected: str, new: str) -> None:
+    """Exchange the two files; if what comes out is not what was expected, exchange them back: somebody saved meanwhile.
+
+    A process that is killed in between leaves `aside` behind, whose name tells the next one what to do.
+    """
+    try:
+        if content_digest(folder, name) != expected:
+            raise _Changed
+        try:
+            exchange(folder, aside, name)
+        except FileNotFoundError:
+            raise _Changed from None
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
+            os.replace(aside, name, src_dir_fd=folder, dst_dir_fd=folder)  # this file system cannot
+            return
+    except (_Changed, OSError):
+        with suppress(OSError):
+            os.unlink(aside, dir_fd=folder)
+        raise
+    if not _settle(folder, aside, name, expected[:16], new[:16]):
+        raise _Changed
+
+
+def _remove(folder: int, name: str, expected: str | None) -> None:
+    """Delete the file. What `expected` guards is set aside first, so that it can be put back when it is not that."""
+    if plain(folder, name) is None:
+        if expected:
+            raise _Changed
+        return
+    if expected is None:
+        os.unlink(name, dir_fd=folder)
+        return
+    if content_digest(folder, name) != expected:
+        raise _Changed
+    aside = displaced_name(secrets.token_hex(4), expected, "absent", name)
+    if aside is None:
+        os.unlink(name, dir_fd=folder)
+        return
+    os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    if not _settle(folder, aside, name, expected, "absent"):
+        raise _Changed
+
+
+def _settle(folder: int, aside: str, home: str, expected: str, new: str) -> bool:
+    """Decide about a displaced file: drop what was expected there, or our own; put back what somebody else saved.
+
+    `expected` and `new` begin the digests of what should have stood at `home`, and of what took its place. True if
+    nothing but that was displaced.
+    """
+    out, here = _print(folder, aside), _print(folder, home)
+    if out.startswith((expected, new)) or out == here != _UNKNOWN:
+        os.unlink(aside, dir_fd=folder)
+        return out.startswith(expected)
+    if here == ABSENT:
+        _put_new(folder, aside, home)
+        return False
+    if here.startswith(new):
+        if not can_exchange():
+            os.replace(aside, home, src_dir_fd=folder, dst_dir_fd=folder)
+            return False
+        exchange(folder, aside, home)
+        if _print(folder, aside).startswith(new):
+            os.unlink(aside, dir_fd=folder)
+            return False
+        exchange(folder, aside, home)  # saved once more in this moment: the newest stays in the file's place
+    kept = f"{home}.saved-{secrets.token_hex(4)}"
+    os.rename(aside, kept, src_dir_fd=folder, dst_dir_fd=folder)
+    logger.warning("%s was saved twice while it was being replaced; the earlier save is kept as %s", home, kept)
+    return False
+
+
+def _print(folder: int, name: str) -> str:
+    try:
+        return content_digest(folder, name)
+    except Unfit:
+        return _UNKNOWN

@@ -1,0 +1,154 @@
+"""What the tests of the pipeline share: workspaces, captures, and a model that remembers every user message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandbox_memory.config import MemoryGenerateConfig
+from sandbox_memory.document import Document
+from sandbox_memory.layout import Layout
+from sandbox_memory.ledger import parse
+from sandbox_memory.models import (
+    EXTRACTION,
+    Answer,
+    ConsolidationDraft,
+    ConsolidationMaterial,
+    DraftOperation,
+    ExtractionDraft,
+    ExtractionMaterial,
+    MemoryDraft,
+    QuoteDraft,
+    Request,
+)
+from sandbox_memory.pipeline import Limits, Pipeline, Report
+from sandbox_memory.records import RunCapture, Usage
+from sandbox_memory.state import State, fold
+from sandbox_memory.workspace.local import LocalWorkspace
+
+T = TypeVar("T")
+LIMITS = Limits(attempts=2, retry_delay=0.001)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+class EchoModel:
+    """Remembers every user message as it was said, and adds whatever is proposed to it."""
+
+    name = "echo"
+
+    def __init__(self, rephrase: Any = None) -> None:
+        self.extracted: list[str] = []
+        self.consolidations = 0
+        self.rephrase = rephrase or (lambda text: text)
+
+    async def answer(self, request: Request[Any]) -> Answer[Any]:
+        await asyncio.sleep(0)
+        if request.task == EXTRACTION:
+            assert isinstance(request.material, ExtractionMaterial)
+            rollout = request.material.rollout
+            self.extracted.append(rollout.id)
+            memories = [
+                MemoryDraft(
+                    kind="fact",
+                    text=self.rephrase(item.text),
+                    quotes=[QuoteDraft(item=f"s{n}.{item.index}", text=item.text)],
+                )
+                for n, segment in enumerate(rollout.segments, 1)
+                for item in segment.items
+                if item.role == "user"
+            ]
+            draft = ExtractionDraft(
+                task="Notes", slug="notes", summary="What was said.", raw_memory="Notes.", memories=memories
+            )
+            return Answer(draft, Usage(1, 10, 5))
+        assert isinstance(request.material, ConsolidationMaterial)
+        self.consolidations += 1
+        names = [f"c{n}" for n, _ in enumerate(request.material.candidates, 1)]
+        return Answer(
+            ConsolidationDraft(operations=[DraftOperation(op="add", candidates=[name]) for name in names]),
+            Usage(1, 20, 5),
+        )
+
+
+def layout(memories: str = "memories", sessions: str = "sessions") -> Layout:
+    return Layout.of(memories, sessions)
+
+
+def pipeline(root: Path, generate: MemoryGenerateConfig | None = None, **kwargs: Any) -> Pipeline:
+    """A pipeline on a folder; writes unless `generate=False`."""
+    return Pipeline(LocalWorkspace(root), layout(), generate=generate or MemoryGenerateConfig(), **kwargs)
+
+
+def said(text: str, *, rollout: str = "chat", source: str = "conversation", answer: str = "Noted.") -> RunCapture:
+    return RunCapture(
+        rollout_id=rollout,
+        source=source,
+        input=[{"role": "user", "content": text}],
+        generated=[
+            {
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": answer, "annotations": []}],
+            }
+        ],
+        final_output=answer,
+        interruptions=[],
+        terminal={
+            "terminal_state": "completed",
+            "exception_type": None,
+            "exception_message": None,
+            "has_final_output": True,
+        },
+        agent="A",
+        resumed=False,
+    )
+
+
+def tell(root: Path, *texts: str, rollout: str = "chat") -> None:
+    """Record one run for each text."""
+
+    async def work() -> None:
+        line = pipeline(root)
+        for text in texts:
+            await line.record(said(text, rollout=rollout))
+
+    run(work())
+
+
+def process(root: Path, model: Any = None, generate: MemoryGenerateConfig | None = None, **kwargs: Any) -> Report:
+    model = model or EchoModel()
+    return run(pipeline(root, generate).process((model, model), LIMITS, **kwargs))
+
+
+def handbook(root: Path) -> Path:
+    return root / "memories" / "MEMORY.md"
+
+
+def lines(root: Path) -> dict[str, str]:
+    """The list items of MEMORY.md by block id (those without one by their text)."""
+    document = Document.parse(handbook(root).read_bytes())
+    return {item.id or item.text: item.text for item in document.items}
+
+
+def texts(root: Path) -> set[str]:
+    return set(lines(root).values())
+
+
+def state(root: Path) -> State:
+    return fold(parse((root / "memories" / "ledger.jsonl").read_bytes()))
+
+
+def agree(root: Path) -> None:
+    """Assert that ledger and markdown say the same, and that the chain holds."""
+    ledger = parse((root / "memories" / "ledger.jsonl").read_bytes())
+    assert not ledger.problems, ledger.problems
+    now = fold(ledger)
+    document = Document.parse(handbook(root).read_bytes())
+    assert document.marker == now.ordinal
+    assert {item.id: item.text for item in document.items} == {r.id: r.text for r in now.visible().values()}
