@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agents import RunConfig, Runner
 from agents.models.interface import Model
+from agents.result import RunResultBase
 from agents.sandbox import LocalSnapshotSpec, Manifest, SandboxAgent, SandboxRunConfig
 from agents.sandbox.capabilities import Filesystem, Shell
 from agents.sandbox.entries import File
@@ -23,6 +24,7 @@ from sandbox_memory import Memory, MemoryGenerateConfig
 FIX = "Customers complain that invoices are a cent too low now and then. Find out why, and fix it."
 FOLLOW_UP = "Please add a regression test for the bug that you fixed last time."
 
+MODEL = "gpt-5.4-mini"
 FILES = {
     "src/billing/__init__.py": "",
     "src/billing/invoice.py": '''\
@@ -48,7 +50,7 @@ class InvoiceTest(unittest.TestCase):
 }
 
 
-def build_agent(model: str | Model, memory_model: str | Model) -> SandboxAgent:
+def build_agent(model: str | Model, memory_model: str | Model) -> SandboxAgent[None]:
     return SandboxAgent(
         name="Billing developer",
         model=model,
@@ -66,22 +68,21 @@ def build_agent(model: str | Model, memory_model: str | Model) -> SandboxAgent:
     )
 
 
-async def run(agent: SandboxAgent, text: str, sandbox: SandboxSession, *, stream: bool) -> None:
+async def run(agent: SandboxAgent[None], text: str, sandbox: SandboxSession, *, stream: bool) -> None:
     config = RunConfig(sandbox=SandboxRunConfig(session=sandbox))
     print(f"\nUser: {text}")
+    result: RunResultBase
     if stream:
-        result = Runner.run_streamed(agent, text, run_config=config, max_turns=30)
-        async for event in result.stream_events():
+        result = streamed = Runner.run_streamed(agent, text, run_config=config, max_turns=30)
+        async for event in streamed.stream_events():
             if event.type == "run_item_stream_event" and event.name == "tool_called":
-                print(f"  ... {event.item.raw_item.name}")
+                print(f"  ... {getattr(event.item.raw_item, 'name', 'a tool')}")
     else:
         result = await Runner.run(agent, text, run_config=config, max_turns=30)
     print(f"Agent: {result.final_output}")
 
 
-async def main(
-    model: str | Model = "gpt-5.4-mini", memory_model: str | Model = "gpt-5.4-mini", stream: bool = False
-) -> str:
+async def main(model: str | Model = MODEL, memory_model: str | Model = MODEL, stream: bool = False) -> str:
     """Run the example; returns what `MEMORY.md` says in the end."""
     client = UnixLocalSandboxClient()
     agent = build_agent(model, memory_model)
@@ -107,4 +108,5 @@ async def main(
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:2]))
+    chosen = sys.argv[1] if len(sys.argv) > 1 else MODEL
+    asyncio.run(main(chosen, chosen))

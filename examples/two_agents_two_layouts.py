@@ -13,14 +13,16 @@ from pathlib import Path
 from agents import RunConfig, Runner, SQLiteSession
 from agents.memory import Session
 from agents.models.interface import Model
+from agents.result import RunResultBase
 from agents.sandbox import Manifest, SandboxAgent, SandboxRunConfig
 from agents.sandbox.capabilities import Filesystem, Shell
-from agents.sandbox.entries import Dir, File
+from agents.sandbox.entries import File
 from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
 from agents.sandbox.session.sandbox_session import SandboxSession
 
 from sandbox_memory import Memory, MemoryGenerateConfig, MemoryLayoutConfig
 
+MODEL = "gpt-5.4-mini"
 TURNS = (
     ("sales", "Look at data/leads.csv. Which segment should we talk to first, and why?"),
     ("engineering", "The test suite fails. Fix the invoice total, and run the tests again."),
@@ -38,42 +40,37 @@ INSTRUCTIONS = {
     ),
 }
 FILES = {
-    "data": Dir(
-        children={
-            "leads.csv": File(
-                content=(
-                    b"account,segment,seats,trial_events\n"
-                    b"Harbour Dental,health,60,41\n"
-                    b"Kiosk24,retail,220,35\n"
-                    b"Moss & Sons,crafts,18,6\n"
-                    b"Vita Labs,health,110,72\n"
-                )
-            )
-        }
-    ),
-    "src/billing/__init__.py": File(content=b""),
-    "src/billing/invoice.py": File(
-        content=(
-            b"from decimal import Decimal\n\n\n"
-            b'def invoice_total(lines, vat=Decimal("0.19")):\n'
-            b"    net = sum(quantity * Decimal(price) for quantity, price in lines)\n"
-            b"    return round(net * (1 + vat), 2)\n"
-        )
-    ),
-    "tests/test_invoice.py": File(
-        content=(
-            b"import unittest\n"
-            b"from decimal import Decimal\n\n"
-            b"from billing.invoice import invoice_total\n\n\n"
-            b"class InvoiceTest(unittest.TestCase):\n"
-            b"    def test_half_cents_are_rounded_up(self):\n"
-            b'        self.assertEqual(invoice_total([(1, "1.50")]), Decimal("1.79"))\n'
-        )
-    ),
+    "data/leads.csv": """\
+account,segment,seats,trial_events
+Harbour Dental,health,60,41
+Kiosk24,retail,220,35
+Moss & Sons,crafts,18,6
+Vita Labs,health,110,72
+""",
+    "src/billing/__init__.py": "",
+    "src/billing/invoice.py": """\
+from decimal import Decimal
+
+
+def invoice_total(lines, vat=Decimal("0.19")):
+    net = sum(quantity * Decimal(price) for quantity, price in lines)
+    return round(net * (1 + vat), 2)
+""",
+    "tests/test_invoice.py": """\
+import unittest
+from decimal import Decimal
+
+from billing.invoice import invoice_total
+
+
+class InvoiceTest(unittest.TestCase):
+    def test_half_cents_are_rounded_up(self):
+        self.assertEqual(invoice_total([(1, "1.50")]), Decimal("1.79"))
+""",
 }
 
 
-def build_agent(team: str, model: str | Model, memory_model: str | Model) -> SandboxAgent:
+def build_agent(team: str, model: str | Model, memory_model: str | Model) -> SandboxAgent[None]:
     # Agents with the same layout share a memory; with another layout they never see each other's.
     layout = MemoryLayoutConfig(memories_dir=f"memories/{team}", sessions_dir=f"sessions/{team}")
     generate = MemoryGenerateConfig(phase_one_model=memory_model, phase_two_model=memory_model)
@@ -85,23 +82,26 @@ def build_agent(team: str, model: str | Model, memory_model: str | Model) -> San
     )
 
 
-async def run(agent: SandboxAgent, text: str, sandbox: SandboxSession, conversation: Session, *, stream: bool) -> None:
+async def run(
+    agent: SandboxAgent[None], text: str, sandbox: SandboxSession, conversation: Session, *, stream: bool
+) -> None:
     # The id of the SDK session names the rollout: all turns of a conversation are one, in one file below sessions/.
     config = RunConfig(sandbox=SandboxRunConfig(session=sandbox))
     print(f"\nUser to {agent.name}: {text}")
+    result: RunResultBase
     if stream:
-        result = Runner.run_streamed(agent, text, session=conversation, run_config=config, max_turns=30)
-        async for event in result.stream_events():
+        result = streamed = Runner.run_streamed(agent, text, session=conversation, run_config=config, max_turns=30)
+        async for event in streamed.stream_events():
             if event.type == "run_item_stream_event" and event.name == "tool_called":
-                print(f"  ... {event.item.raw_item.name}")
+                print(f"  ... {getattr(event.item.raw_item, 'name', 'a tool')}")
     else:
         result = await Runner.run(agent, text, session=conversation, run_config=config, max_turns=30)
     print(f"{agent.name}: {result.final_output}")
 
 
 async def main(
-    model: str | Model = "gpt-5.4-mini",
-    memory_model: str | Model = "gpt-5.4-mini",
+    model: str | Model = MODEL,
+    memory_model: str | Model = MODEL,
     stream: bool = False,
     workspace: Path = Path("two-agents"),
 ) -> Path:
@@ -109,7 +109,9 @@ async def main(
     agents = {team: build_agent(team, model, memory_model) for team in INSTRUCTIONS}
     conversations = {"sales": SQLiteSession("first-contacts"), "engineering": SQLiteSession("invoice-total")}
     # A manifest with a root of yours keeps the files where you can edit them; by default their folder is temporary.
-    manifest = Manifest(root=str(workspace.resolve()), entries=FILES)
+    manifest = Manifest(
+        root=str(workspace.resolve()), entries={path: File(content=text.encode()) for path, text in FILES.items()}
+    )
     async with await UnixLocalSandboxClient().create(manifest=manifest) as sandbox:
         for team, text in TURNS:
             await run(agents[team], text, sandbox, conversations[team], stream=stream)
@@ -124,4 +126,5 @@ async def main(
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:2]))
+    chosen = sys.argv[1] if len(sys.argv) > 1 else MODEL
+    asyncio.run(main(chosen, chosen))

@@ -69,6 +69,8 @@ class Ledger:
     commits: tuple[Commit, ...] = ()
     mark: Mark = field(default_factory=lambda: Mark.of(b""))
     problems: tuple[Problem, ...] = ()
+    folds: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+    """States that were folded already, by ordinal; a ledger that goes on from this one shares them."""
 
     @property
     def head(self) -> str:
@@ -104,7 +106,7 @@ def parse(data: bytes, after: Ledger | None = None) -> Ledger:
             problems.append(Problem(number, "does not follow from the line before: one was changed, added or removed"))
         problems.extend(Problem(number, what) for what in _false_bodies(line["operations"]))
         commits.append(commit)
-    return Ledger(tuple(commits), Mark.of(data), tuple(problems))
+    return Ledger(tuple(commits), Mark.of(data), tuple(problems), after.folds if after else {})
 
 
 def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
@@ -127,7 +129,7 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
             line["settings"] = dict(draft.settings)
         commits.append(_decode(line, line["commit"], line["commit"]))
         lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
-    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems)
+    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems, dict(ledger.folds))
 
 
 def erase(data: bytes, keep: Mapping[int, Sequence[bool]]) -> bytes:

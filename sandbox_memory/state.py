@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +11,8 @@ from .ledger import Commit, Ledger, Operation
 from .records import Candidate, Evidence, Kind, Record, Status, Trust
 
 DEFAULT_LIMIT = 256
+KEPT_FOLDS = 4
+"""How many states of one ledger are kept for the next question."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,14 @@ class State:
             and (record.protected or not record.support or not selected.isdisjoint(record.support))
         }
 
+    def copy(self) -> State:
+        """A state of its own; the records and all else in it are shared, being immutable."""
+        copied = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                setattr(copied, name, dict(value))
+        return copied
+
     def apply(self, commit: Commit) -> None:
         """Take one more commit in."""
         self.ordinal = commit.ordinal
@@ -99,16 +110,18 @@ class State:
 
 
 def fold(ledger: Ledger, upto: int | None = None) -> State:
-    """The state after the first `upto` commits, or after all of them."""
-    return fold_commits(ledger.commits[:upto])
-
-
-def fold_commits(commits: Iterable[Commit]) -> State:
-    """The state after these commits, which must start with the first."""
-    state = State()
-    for commit in commits:
-        state.apply(commit)
-    return state
+    """The state after the first `upto` commits, or after all of them: the caller's own, to go on from."""
+    end = len(ledger) if upto is None else min(upto, len(ledger))
+    if end not in ledger.folds:
+        start = max((ordinal for ordinal in ledger.folds if ordinal < end), default=0)
+        state = ledger.folds[start].copy() if start else State()
+        for commit in ledger.commits[start:end]:
+            state.apply(commit)
+        if len(ledger.folds) >= KEPT_FOLDS:
+            del ledger.folds[min(ledger.folds)]
+        ledger.folds[end] = state
+    copied: State = ledger.folds[end].copy()
+    return copied
 
 
 def evidence_of(operation: Operation) -> tuple[Evidence, ...]:

@@ -82,6 +82,13 @@ def forked(
 
     With `after`, the process is killed from outside so many seconds after its start.
     """
+    return started(work, counter, after=after)()
+
+
+def started(
+    work: Callable[[Callable[[Any], None]], None], counter: Counter | None = None, *, after: float = 0.0
+) -> Callable[[], tuple[list[Any], bool]]:
+    """Start `work` in a forked process; what is returned waits for its end, as `forked` does."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -103,20 +110,24 @@ def forked(
         finally:
             os._exit(code)
     os.close(writing)
-    if after:
-        time.sleep(after)
-        os.kill(pid, signal.SIGKILL)
-    received = []
-    with os.fdopen(reading, "rb") as stream:
-        while True:
-            try:
-                received.append(pickle.load(stream))
-            except (EOFError, pickle.UnpicklingError):
-                break
-    _, status = os.waitpid(pid, 0)
-    killed = os.WIFSIGNALED(status)
-    assert killed or os.WEXITSTATUS(status) == 0
-    return received, killed
+
+    def wait() -> tuple[list[Any], bool]:
+        if after:
+            time.sleep(after)
+            os.kill(pid, signal.SIGKILL)
+        received = []
+        with os.fdopen(reading, "rb") as stream:
+            while True:
+                try:
+                    received.append(pickle.load(stream))
+                except (EOFError, pickle.UnpicklingError):
+                    break
+        _, status = os.waitpid(pid, 0)
+        killed = os.WIFSIGNALED(status)
+        assert killed or os.WEXITSTATUS(status) == 0
+        return received, killed
+
+    return wait
 
 
 def calls_of(work: Callable[[Callable[[Any], None]], None]) -> int:

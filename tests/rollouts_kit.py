@@ -16,8 +16,8 @@ def segment(*said: tuple[str, str], id: str = "seg1", rollout_id: str = "r1", to
     items = []
     for index, (role, text) in enumerate(said):
         name = tool if role in ("call", "output") else "memory" if role == "memory" else role
-        role = "output" if role == "memory" else role
-        items.append(Item(index, role, name, f"{name}\n{text}" if role == "call" else text, TRUST[role]))
+        kind = "output" if role == "memory" else role
+        items.append(Item(index, kind, name, f"{name}\n{text}" if role == "call" else text, TRUST[kind]))
     return Segment(id, rollout_id, "2026-09-01T09:00:00+00:00", tuple(items), "completed")
 
 

@@ -837,6 +837,8 @@ def test_a_clone_keeps_settings_and_switches_but_not_the_session() -> None:
     assert clone.generate is memory.generate and clone.switches is memory.switches and clone.session is None
     clone.switch_off("x")
     assert not memory.wants("x", ())
+    clone._told = ("what this run was told",)
+    assert clone.clone()._told is None
 
 
 def test_items_that_cannot_be_converted_cost_only_themselves(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,11 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from sandbox_memory import open_memory
+from sandbox_memory.doors.demo import main
+from sandbox_memory.doors.demo.model import Done, PolicyModel, Scene, Steps, shell
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +82,59 @@ def test_the_workspace_is_kept_with_the_edit(played: tuple[str, Path]) -> None:
     printed, workspace = played
     handbook = (workspace / "memories" / "MEMORY.md").read_text(encoding="utf-8")
     assert "port 9443" in handbook and "port 8443" not in handbook
-    line = re.search(r"why memories/MEMORY\.md:(\d+)", printed)
-    assert line is not None
-    assert "9443" in handbook.splitlines()[int(line[1]) - 1]
+    said, edited = re.findall(r"why (memories/MEMORY\.md:\d+)", printed)
     with open_memory(workspace) as memory:
-        reason = memory.why(f"memories/MEMORY.md:{line[1]}")
-        assert reason.record.trust.label == "hand" and reason.record.protected
-        assert [record for record in memory.records() if "end your answer" in record.text]
         assert memory.check().ok
+        reason = memory.why(edited)
+        assert "9443" in reason.record.text and reason.record.trust.label == "hand" and reason.record.protected
+        receipts = memory.why(said).receipts
+        assert [(receipt.trust, receipt.verdict) for receipt in receipts] == [("user", "")]
+        assert receipts[0].quote.startswith("Always end your answer")
+
+
+def test_without_a_key_a_real_model_is_an_error_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main("gpt-5.4-mini") == 1
+    printed = capsys.readouterr().out
+    assert "The demo stopped" in printed and "OPENAI_API_KEY" in printed and "Without --model" in printed
+
+
+OUTPUT = "Chunk ID: 1f\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nusage: x\n"
+
+
+def test_the_scripted_agent_sees_what_a_model_would() -> None:
+    scene = Scene.of(
+        "prompt",
+        [
+            {"role": "user", "content": "first"},
+            {"type": "function_call", "name": "exec_command", "call_id": "a", "arguments": '{"cmd": "ls"}'},
+            {"type": "function_call_output", "call_id": "a", "output": "file"},
+            {"role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+            {"role": "user", "content": [{"type": "input_text", "text": "second"}]},
+            {"type": "custom_tool_call", "name": "apply_patch", "call_id": "b", "input": "*** Begin Patch"},
+            {"type": "custom_tool_call_output", "call_id": "b", "output": [{"type": "input_text", "text": "ok"}]},
+            {"type": "function_call", "name": "exec_command", "call_id": "c", "arguments": '{"cmd": "x"}'},
+            {"type": "function_call_output", "call_id": "c", "output": OUTPUT},
+        ],
+    )
+    assert (scene.asked, scene.heard) == ("second", "first\nsecond")
+    assert scene.earlier == (Done("exec_command", "ls", "file"),)
+    assert scene.done == (Done("apply_patch", "*** Begin Patch", "ok"), Done("exec_command", "x", OUTPUT))
+    assert (scene.done[1].code, scene.done[1].text) == (2, "usage: x\n")
+    assert (scene.done[0].code, scene.done[0].text) == (None, "ok")
+
+
+def test_the_scripted_agent_decides_by_what_its_tools_printed() -> None:
+    def policy(scene: Scene) -> Steps:
+        looked = yield shell("ls")
+        if "secret" in looked.text:
+            yield shell("cat secret")
+        return f"saw {looked.text}"
+
+    model = PolicyModel(policy)
+    looked = Scene("", "q", (Done("exec_command", "ls", "secret"),))
+    assert model.decide(looked).arguments == '{"cmd": "cat secret"}'  # type: ignore[union-attr]
+    looked = Scene("", "q", (Done("exec_command", "ls", "nothing"),))
+    assert model.decide(looked).content[0].text == "saw nothing"  # type: ignore[union-attr]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rollouts_kit import CODING, DEFAULT, GTM, rollout, segment, talk
+
 from sandbox_memory.errors import ModelError
 from sandbox_memory.models import ExtractionDraft, MemoryDraft, QuoteDraft
 from sandbox_memory.notes import raw_header, raw_memory_file, slug, summary_file
@@ -43,7 +43,9 @@ def test_a_good_draft_becomes_a_raw_memory_with_verified_quotes() -> None:
     raw = extraction.verify(draft(PORT, keywords=["port", "port", " "]), SAID, layout=DEFAULT)
     (candidate,) = raw.candidates
     (quote,) = candidate.evidence
-    assert SAID.segments[0].items[quote.item].text[quote.start : quote.end] == quote.quote == "the port is 8443, not 8080"
+    assert (
+        SAID.segments[0].items[quote.item].text[quote.start : quote.end] == quote.quote == "the port is 8443, not 8080"
+    )
     assert (quote.rollout, quote.segment, quote.trust) == ("r1", "seg1", Trust.USER)
     assert (candidate.kind, candidate.subject, candidate.task) == (Kind.FACT, "port", "Fix the port")
     assert raw.summary_file == "rollout_summaries/r1_fix-the-port.md"
@@ -187,7 +189,7 @@ def test_a_quote_is_found_in_another_item_and_keeps_that_items_trust() -> None:
     "written", ["the  port\nis 8443", "The port is 8443", "the port is 8443, not 8080.", "“No, the port is 8443”"]
 )
 def test_a_stored_quote_is_verbatim_however_it_was_written(written: str) -> None:
-    said = talk(("user", "fine. \"No, the port\n  is 8443\", not 8080. the port is 8443, not 8080."))
+    said = talk(("user", 'fine. "No, the port\n  is 8443", not 8080. the port is 8443, not 8080.'))
     found = locate(written, "s1.0", said)
     assert found is not None and said.segments[0].items[0].text[found.start : found.end] == found.text
 
@@ -208,7 +210,9 @@ def test_secrets_that_a_model_gives_away_are_not_kept() -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLE"
     said = talk(("user", f"the key is {key}"))
     raw = extraction.verify(
-        draft(memory(f"the key is {key}", ("s1.0", f"the key is {key}")), summary=f"key {key}", raw_memory=f"key {key}"),
+        draft(
+            memory(f"the key is {key}", ("s1.0", f"the key is {key}")), summary=f"key {key}", raw_memory=f"key {key}"
+        ),
         said,
         layout=DEFAULT,
     )
@@ -237,7 +241,9 @@ def test_both_files_begin_with_the_sdks_header_and_read_well() -> None:
         "consumed_bytes: 100",
         "",
     ]
-    assert "- fact: the port is 8443, not 8080 (port)\n  > the port is 8443, not 8080\n  > — user, seg1 item 0\n" in text
+    assert (
+        "- fact: the port is 8443, not 8080 (port)\n  > the port is 8443, not 8080\n  > — user, seg1 item 0\n" in text
+    )
     summary = summary_file(raw, session_id="abc")
     assert list(raw_header(summary))[:4] == ["session_id", "updated_at", "rollout_path", "terminal_state"]
     assert summary.endswith("\n# Fix the port\n\nIt was fixed.\n")
@@ -253,7 +259,9 @@ def test_notes_of_earlier_runs_stay_below_the_new_ones() -> None:
     assert raw_header(third)["consumed_bytes"] == "300"
 
 
-@pytest.mark.parametrize("text", ["", "\ufeffrollout_id: x\r\nconsumed_bytes: 12\r\n\r\nbody", "no header\nrollout_id: y"])
+@pytest.mark.parametrize(
+    "text", ["", "\ufeffrollout_id: x\r\nconsumed_bytes: 12\r\n\r\nbody", "no header\nrollout_id: y"]
+)
 def test_headers_are_read_as_they_come(text: str) -> None:
     assert raw_header(text) == ({"rollout_id": "x", "consumed_bytes": "12"} if "12" in text else {})
 
@@ -270,7 +278,9 @@ def long_rollout() -> Rollout:
     noise = [("output", f"line {n}\n" * 2_000) for n in range(60)]
     return rollout(
         segment(("user", "first request"), *noise, rollout_id="r1", id="a"),
-        segment(("user", "no, the port is 8443, not 8080"), *noise, ("assistant", "the very end"), rollout_id="r1", id="b"),
+        segment(
+            ("user", "no, the port is 8443, not 8080"), *noise, ("assistant", "the very end"), rollout_id="r1", id="b"
+        ),
     )
 
 
@@ -282,7 +292,9 @@ def test_an_overlong_rollout_keeps_both_ends_and_every_message_of_the_person() -
         assert kept in shown.text
     assert re.search(r"\d+ of 123 items are missing", shown.left_out)
     assert "items are missing here" in shown.text and "characters are missing here" in shown.text
-    assert shown.left_out in extraction.request(said, previous="", layout=DEFAULT, extra_prompt=None, tokens=20_000).input
+    assert (
+        shown.left_out in extraction.request(said, previous="", layout=DEFAULT, extra_prompt=None, tokens=20_000).input
+    )
 
 
 def test_a_person_who_says_more_than_fits_is_clipped_evenly() -> None:
@@ -330,4 +342,6 @@ def test_every_real_rollout_is_shown_whole(shared: Path) -> None:
         said = parse_rollout(path.read_bytes(), rollout_id=path.stem, path=f"sessions/{path.name}")
         shown = transcribe(said)
         assert shown.left_out == ""
-        assert sum(line.startswith("[s") for line in shown.text.splitlines()) == sum(len(s.items) for s in said.segments)
+        assert sum(line.startswith("[s") for line in shown.text.splitlines()) == sum(
+            len(s.items) for s in said.segments
+        )

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from sandbox_memory.governance.grounding import ungrounded
 
 TRUE = [
-    ("I don't want to fly before 11 AM EST", "Neither works for me as I don't want to fly before 11 AM EST. Later ones?"),
+    ("I don't want to fly before 11 AM EST", "Neither works, as I don't want to fly before 11 AM EST. Others?"),
     ("the port is 8443, not 8080", "no, the port is 8443, not 8080"),
-    ("run tests with `pytest -q tests/unit`, never with tox", "Please run tests with `pytest -q tests/unit`, never with tox!"),
-    ("We deploy app_server to eu-west-1 only after 18:30", "Note: We deploy app_server to eu-west-1 only after 18:30."),
-    ("`make build` does not work without BUILD_ID=7", "it turns out `make build` does not work without BUILD_ID=7, see log"),
-    ("the config stands in src/app/settings.py, not in conf.d/main.toml", "the config stands in src/app/settings.py, not in conf.d/main.toml"),
+    ("run tests with `pytest -q tests/unit`, never with tox", "So run tests with `pytest -q tests/unit`, never with tox!"),
+    ("We deploy app_server to eu-west-1 only after 18:30", "So: We deploy app_server to eu-west-1 only after 18:30."),
+    ("`make build` does not work without BUILD_ID=7", "sadly `make build` does not work without BUILD_ID=7, see it"),
+    ("it is in src/app/settings.py, not in conf.d/main.toml", "it is in src/app/settings.py, not in conf.d/main.toml"),
     ("use getUserName instead of get_user_name in v2.4.1", "use getUserName instead of get_user_name in v2.4.1"),
     ("my budget is $1,000 and I won't pay more", "my budget is $1,000 and I won't pay more"),
-    ("mail reports to ops@example.com, not to https://example.com/inbox", "mail reports to ops@example.com, not to https://example.com/inbox"),
+    ("mail ops@example.com, not https://example.com/inbox", "mail ops@example.com, not https://example.com/inbox"),
     ("端口是 8443，不是 8080", "不对，端口是 8443，不是 8080"),
     ("以后不要用制表符，用四个空格", "请记住，以后不要用制表符，用四个空格"),
     ("数据库 db_main 没有备份，别删除 table_7", "数据库 db_main 没有备份，别删除 table_7"),
@@ -39,7 +39,7 @@ def test_what_is_quoted_is_grounded(text: str, quote: str) -> None:
         ("use two spaces in src/a.py", ["use 2 spaces in src/a.py please"]),
         ("`python app.py` showed 344 at first, 345 in the end", ["python app.py", "344", "345"]),
         ("the user doesn’t want tabs", ["I don't want tabs"]),
-        ('when a test fails, the user asked "show me the diff" -> propose first', ["a test fails", "Show me the  diff"]),
+        ('when a test fails, they asked "show me the diff" -> propose first', ["a test fails", "Show me the  diff"]),
         ("find_file \"fields.py\" lists them", ['find_file \\"fields.py\\"', "fields.py"]),
         ("feature 无论如何都要测试", ["这个 feature 无论如何都要测试"]),
     ],
@@ -86,7 +86,7 @@ def mutations(text: str, chance: random.Random) -> list[str]:
     for match in re.finditer(r"\d", text):
         other = chance.choice([digit for digit in "0123456789" if digit != match.group()])
         made.append(text[: match.start()] + other + text[match.end() :])
-    hard = [match for match in IDENTIFIER.finditer(text)]
+    hard = list(IDENTIFIER.finditer(text))
     for one in hard:
         for two in hard:
             if one.end() <= two.start() and one.group() != two.group():

@@ -11,6 +11,7 @@ import pytest
 
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.errors import ModelError, Unknown
+from sandbox_memory.pipeline import commands
 from sandbox_memory.records import Status, Trust
 
 from .kit import LIMITS, EchoModel, agree, handbook, lines, pipeline, process, run, said, state, tell, texts
@@ -255,11 +256,11 @@ def test_keep_rollouts(tmp_path: Path) -> None:
 def test_add_forget_and_why(root: Path) -> None:
     async def work() -> None:
         line = pipeline(root)
-        record = await line.add("our tracker is called Linear")
+        record = await commands.add(line, "our tracker is called Linear")
         assert record.trust is Trust.HAND
-        await line.forget([next(r.id for r in state(root).records.values() if r.text == PORT)])
+        await commands.forget(line, [next(r.id for r in state(root).records.values() if r.text == PORT)])
         with pytest.raises(Unknown):
-            await line.forget(["m-0000000000"])
+            await commands.forget(line, ["m-0000000000"])
 
     run(work())
     agree(root)
@@ -273,7 +274,7 @@ def test_add_forget_and_why(root: Path) -> None:
 def test_a_forgotten_line_pasted_back_is_refused(root: Path) -> None:
     line = next(line for line in handbook(root).read_text(encoding="utf-8").splitlines() if "8443" in line)
     id = line.rsplit("^", 1)[1]
-    run(pipeline(root).forget([id]))
+    run(commands.forget(pipeline(root), [id]))
     path = handbook(root)
     path.write_text(path.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
     report = process(root)

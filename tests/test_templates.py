@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-
 from rollouts_kit import CODING, DEFAULT, GTM, talk
+
 from sandbox_memory.errors import SandboxMemoryError, Unknown
 from sandbox_memory.layout import Layout
 from sandbox_memory.records import Candidate, Evidence, Kind, Record, Trust

@@ -138,18 +138,6 @@ def test_bundles_of_any_size_arrive_in_two_calls(
 # Transports and tools that are poor
 
 
-def test_output_that_comes_as_text_costs_one_call_once(root: Path) -> None:
-    session = ShellSession(text_output=True)
-    workspace = SessionWorkspace(session, str(root))
-    put(root, "a", EVERY_BYTE)
-    put(root, "m/caf\udce9", b"x")
-    assert look(workspace, "a").files == {"a": EVERY_BYTE}
-    assert session.calls == ["exec", "exec"]
-    view = look(workspace, "a", folders=["m"])
-    assert (view.files, view.folders) == ({"a": EVERY_BYTE}, {"m": {"caf\udce9": 1}})
-    assert session.calls == ["exec"] * 3
-
-
 class Meddling(ShellSession):
     """A session that changes what passes through it."""
 
@@ -164,6 +152,19 @@ class Meddling(ShellSession):
             command = (*command[:-1], str(command[-1]).replace("\r\n", "\n"))
         result = await super().exec(*command, timeout=timeout, shell=shell)
         return ShellResult((self.banner + result.stdout)[: self.cut], result.stderr, result.exit_code)
+
+
+def test_output_that_comes_as_text_costs_one_call_once(root: Path) -> None:
+    session = Meddling(text_output=True)
+    session.banner = b"Welcome to your sandbox!\n"
+    workspace = SessionWorkspace(session, str(root))
+    put(root, "a", EVERY_BYTE)
+    put(root, "m/caf\udce9", b"x")
+    assert look(workspace, "a").files == {"a": EVERY_BYTE}
+    assert session.calls == ["exec", "exec"]
+    view = look(workspace, "a", folders=["m"])
+    assert (view.files, view.folders) == ({"a": EVERY_BYTE}, {"m": {"caf\udce9": 1}})
+    assert session.calls == ["exec"] * 3
 
 
 def test_a_banner_before_the_output_does_no_harm(root: Path) -> None:
@@ -313,8 +314,15 @@ def test_a_save_between_the_last_check_and_the_rename_stays(root: Path, tmp_path
     assert everything(root) == {"MEMORY.md": b"by hand", "saved": b""}
 
 
-@pytest.mark.parametrize("kind", ["flock", "folder lock"])
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("kind", "when"),
+    [
+        ("flock", "before"),
+        ("folder lock", "after"),
+        pytest.param("flock", "after", marks=pytest.mark.proof),
+        pytest.param("folder lock", "before", marks=pytest.mark.proof),
+    ],
+)
 def test_a_kill_at_any_program_leaves_old_or_new(root: Path, tmp_path: Path, kind: str, when: str) -> None:
     path = tools(tmp_path / "bin", [*(["flock"] if kind == "flock" else []), *TOOLS])
     count = f'read n < "{tmp_path}/count"; n=$((n + 1)); echo $n > "{tmp_path}/count"; '

@@ -50,7 +50,9 @@ class Additions:
         self.named: dict[str, set[str]] = {}
         for (title, _), files in document.provenance.items():
             self.named.setdefault(key(title), set()).update(files)
-        self.markers = {line for line, _ in document.outline.markers}
+        alone = {start for kind, start, end in document.outline.top if kind == "html_block" and end == start + 1}
+        last = max((line for line in range(len(document.lines)) if not sheet.blank(line)), default=-1)
+        self.markers = {line for line, _ in document.outline.markers if line in alone or line == last}
 
     def apply(self, edits: Sequence[Edit]) -> None:
         wanted = self._wanted(edits)
@@ -162,7 +164,10 @@ class Additions:
         return start if swallows else len(self.document.lines)
 
     def _trimmed(self, line: int, start: int) -> int:
-        """The end of the last line, from `start` and before `line`, that is neither blank nor a marker."""
+        """The end of the last line, from `start` and before `line`, that is neither blank nor a marker.
+
+        A marker that ends a comment which somebody left open, before more text, is that comment's.
+        """
         while line > start and (self.sheet.blank(line - 1) or line - 1 in self.markers):
             line -= 1
         return line

@@ -17,8 +17,11 @@ _markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable("
 
 BULLET = re.compile(r"[ \t]*(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 FRONT_MATTER = "---"
+HOLLOW = "<!-- -->"
+"""What stands where something must, and nothing is to be seen."""
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*")
 _MARKER = re.compile(r"<!--[ \t]*memory:[ \t]*([0-9]{1,18})[ \t]*-->[ \t]*")
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})[ \t]*")
 _TICKS = re.compile(r"`+")
 
 
@@ -49,11 +52,13 @@ class Leaf:
             ticks = "`" * (max((len(run) for run in _TICKS.findall(body)), default=0) + 1)
             pad = " " if body.startswith("`") or body.endswith("`") else ""
             text = f"{ticks}{pad}{body}{pad}{ticks}" if body else ""
+        elif self.kind == "html" and self.content.strip() == HOLLOW:
+            text = ""
         elif self.kind == "heading":
             text = f"{self.info} {one_line(self.content)}"
         else:
             text = one_line(self.content)
-        return f"> {text}" if self.quoted else text
+        return f"> {text}" if self.quoted and text else text
 
 
 @dataclass(eq=False)
@@ -161,13 +166,16 @@ def _front_matter(contents: list[str]) -> int:
 
 def _markers(contents: list[str], code: list[tuple[int, int]]) -> list[tuple[int, int]]:
     found = [(line, int(m[1])) for line, content in enumerate(contents) if (m := _MARKER.fullmatch(content))]
-    last = max((line for line, content in enumerate(contents) if content.strip()), default=-1) if found else -1
-    # A fence that somebody opened above and forgot to close must not hide the marker at the end of the file.
-    return [
-        (line, ordinal)
-        for line, ordinal in found
-        if line == last or not any(start <= line < end for start, end in code)
-    ]
+    if not found:
+        return []
+    filled = [line for line, content in enumerate(contents) if content.strip()][-2:]
+    # A fence that somebody opened above and forgot to close, or that a formatter then closed at the end of the file,
+    # must not hide the marker.
+    last = filled[-1]
+    closed = _FENCE.fullmatch(contents[last]) and any(start < filled[0] and end == last + 1 for start, end in code)
+    ends = set(filled) if closed else {last}
+    inside = {line for start, end in code for line in range(start, end)} - ends
+    return [(line, ordinal) for line, ordinal in found if line not in inside]
 
 
 class _Builder:

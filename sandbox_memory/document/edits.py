@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from .additions import Additions
-from .blocks import Leaf, Node
+from .blocks import HOLLOW, Leaf, Node
 from .model import Document, ListItem, Section
 from .operations import Edit, RemoveItem, Revise, Stamp
 from .safe import safe_text
-from .sheet import ADDED_MARKER, HOLLOW, Sheet
+from .sheet import ADDED_MARKER, Sheet
 from .text import CHECKBOX, ID, cut, find_ids
 
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
@@ -90,6 +90,8 @@ class _ItemEdits:
 
     def _remove(self, node: Node) -> None:
         if node.stack == 1:
+            if node.parent:
+                self.sheet.keep_open(node.parent, node.start)
             self.sheet.cut(node.start, node.end)
         else:
             self.sheet.replace(node.start, self.sheet.bullet(node) + HOLLOW)
@@ -152,6 +154,7 @@ class _ItemEdits:
         elif lead:
             self.sheet.replace(line, lead + HOLLOW)
         else:
+            self.sheet.keep_open(node, line)
             self.sheet.cut(line, line + 1)
 
     def _append_id(self, leaves: list[Leaf], identity: str) -> None:

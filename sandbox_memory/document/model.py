@@ -258,9 +258,11 @@ def _read(node: Node) -> tuple[str, str, bool | None]:
         text, found = without_ids(leaf.text) if leaf.carries_id else (leaf.text, "")
         identity = found or identity
         texts.append(text)
-    text = _joined([text for text in texts if text])
-    box = CHECKBOX.match(text) if node.leaves[0].kind == "paragraph" and not node.leaves[0].quoted else None
-    return (text, identity, None) if box is None else (text[box.end() :], identity, box[1] != " ")
+    first = node.leaves[0]
+    box = CHECKBOX.match(texts[0]) if first.kind == "paragraph" and not first.quoted else None
+    if box:
+        texts[0] = texts[0][box.end() :]
+    return _joined([text for text in texts if text]), identity, box[1] != " " if box else None
 
 
 def _joined(texts: list[str]) -> str:

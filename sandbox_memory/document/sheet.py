@@ -5,14 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from .blocks import BULLET, FRONT_MATTER, Node
+from .blocks import BULLET, FRONT_MATTER, HOLLOW, Node
 from .model import Document
 
 ADDED_ITEMS, ADDED_SOURCES, ADDED_TASKS, ADDED_SECTIONS, ADDED_GROUPS, ADDED_MARKER = range(6)
 """The order of what is put in at one place."""
-
-HOLLOW = "<!-- -->"
-"""What stands where something must, and nothing is to be seen."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,17 @@ class Sheet:
         """
         self._chunks.setdefault(line, []).append((rank, _Chunk(new, before, after.list_number if after else 0)))
 
+    def bare(self, line: int) -> bool:
+        """True if nothing but the bullet of a list item stands on the line."""
+        match = BULLET.fullmatch(self._replaced.get(line, self.lines[line][0]))
+        return bool(match) and line in self._nodes
+
+    def keep_open(self, node: Node, content: int) -> None:
+        """Before the line `content` goes: see that a list item whose bullet stands alone above it keeps the rest."""
+        others = [leaf.start for leaf in node.leaves] + [child.start for child in node.children]
+        if self.bare(node.start) and content == min(others, default=content):
+            self.replace(node.start, self.bullet(node) + HOLLOW)
+
     def bullet(self, node: Node) -> str:
         """What stands before the content on a list item's first line, for new content: indentation, bullet, space."""
         line = self.lines[node.start][0]
@@ -133,6 +141,8 @@ class Sheet:
         head of a table.
         """
         if not writer.moved or below in self._interrupting:
+            return False
+        if isinstance(writer.last, int) and self.bare(writer.last):
             return False
         node = self._nodes.get(below)
         if isinstance(writer.last, _Chunk):

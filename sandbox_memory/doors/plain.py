@@ -15,7 +15,7 @@ from ..errors import Unknown
 from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
-from ..pipeline import Limits, Pipeline, Report
+from ..pipeline import Limits, Pipeline, Report, commands
 from ..pipeline.phases import Progress
 from ..records import Kind, Record, RunCapture
 from ..state import State, fold
@@ -108,11 +108,11 @@ class OpenMemory:
 
     def add(self, text: str, *, kind: Kind | str = Kind.FACT, group: str = "General") -> Record:
         """Remember a line in so many words; it counts as written by hand, and no machine alters it."""
-        return run(self.pipeline.add(text, kind=Kind(kind), group=group))
+        return run(commands.add(self.pipeline, text, kind=Kind(kind), group=group))
 
     def forget(self, *ids: str) -> list[Record]:
         """Erase records from the markdown and from the ledger; returns them as they were."""
-        return run(self.pipeline.forget([id.lstrip("^") for id in ids]))
+        return run(commands.forget(self.pipeline, [id.lstrip("^") for id in ids]))
 
     def record(self, items: Sequence[dict[str, Any]], *, rollout_id: str, final_output: object = None) -> str:
         """Append the items of a run that did not go through `Runner`; returns the name of its rollout file."""

@@ -21,7 +21,7 @@ _STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "contrase
 _REST = re.compile(r"[A-Za-z0-9_-]{2,60}")
 _NAMED = re.compile(
     r"(?P<close>\\{0,3}[\"'`]?\]?|\[\])[ \t]{0,8}"
-    r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|=|:)(?P<gap>[ \t]{0,8})"
+    r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|=|:(?!:))(?P<gap>[ \t]{0,8})"
 )
 _SENTENCE = re.compile(
     r"(?P<name>pass(?:word|phrase|code|wort)|pwd|key|token|secret(?: key)?|credentials?)"
@@ -46,9 +46,10 @@ _QUOTED = re.compile(r"(?:[brufBRUF]{1,2}|@)?(?P<escape>\\{0,3})(?P<quote>[\"'`�
 _PLAIN = re.compile(r"(?:[^\s\"'`<>|;,()&，。；、）」”]|&(?!&|[\w.-]{1,40}=|\s|$)){1,256}")
 _WHOLE_LINE = re.compile(r"[^\s\"'`]{1,256}(?=\s*$)", re.MULTILINE)
 _BEFORE_WHOLE_LINE = re.compile(r"\s*(?:-\s+|export\s+|set\s+|ENV\s+|\+\s*)?")
-_CODE = re.compile(r"[A-Za-z_][\w.]*[\[(]")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_CODE = re.compile(r"[A-Za-z_][\w.]*[\[(]|qr?[/{]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][A-Za-z0-9_]*$)|%[A-Za-z_(].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W?$")
+_REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][\w:]*-?$)|%[A-Za-z_(].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W?$")
 _PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\|[a-z][a-z0-9+]{1,9}://")
 _SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+)+")
 _IDENTIFIER_OF_A_RUN = re.compile(r"(?:call|msg|rs|fc|resp|run|conv)_[A-Za-z0-9]{4,}")
@@ -89,7 +90,7 @@ _ORDINARY = frozenset(
     "keys value values name names field fields form input output default example sample placeholder disabled enabled "
     "yes no on off here there this that it is was be are the a an and or of for to in from with by as at not must should "
     "can may will your my our their user users username login auth authentication authorization bearer basic header "
-    "cookie option argument parameter flag file path env environment variable config type hash hashed encrypted plain "
+    "cookie option options argument arguments parameter parameters flag flags file path env environment variable config type hash hashed encrypted plain "
     "stdin prompt ask enter please provide protected generated random changed updated reset forgot forgotten change "
     "new old current same only never always validation validator error failed failure success ok needed see "
     "using use used when if then else return raise import class def self other another unknown unauthorized denied "
@@ -132,7 +133,9 @@ def _placeholder(value: str) -> bool:
     lower = value.lower()
     if lower.rstrip(".,:;!?") in _ORDINARY or len(set(value)) == 1 or set(value) <= set("*.xX•-_#?"):
         return True
-    if value[0] in "<[⟦(" or value.startswith(("--", "&lt;")) or ("{" in value and "}" in value) or "⟦secret:" in value:
+    if "\ufffd" in value or "&quot" in lower or not value.isprintable():
+        return True
+    if value[0] in "<[⟦(&:" or value.startswith(("--", "&lt;")) or ("{" in value and "}" in value) or "⟦secret:" in value:
         return True
     if lower.startswith(("your", "placeholder", "redacted", "masked", "changeme-")) or "xxxx" in lower or "***" in value:
         return True
@@ -184,6 +187,12 @@ def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -
     return length >= 16 and letters and not value.istitle() and "_" not in value
 
 
+def _line_start(text: str, at: int, reach: int) -> int:
+    """Where the line that holds `at` begins, looking back no further than `reach` characters."""
+    least = max(0, at - reach)
+    return text.rfind("\n", least, at) + 1 or least
+
+
 def _literal(text: str, at: int, first: int) -> tuple[int, int, bool] | None:
     """The value that begins at `at`: its start, its end, and whether it is quoted. None if there is none.
 
@@ -209,10 +218,11 @@ def _literal(text: str, at: int, first: int) -> tuple[int, int, bool] | None:
     if not plain:
         return None
     if text[plain.end() : plain.end() + 1] not in ("", "(", " ", "\n"):
-        line = text.rfind("\n", max(0, first - 80), first) + 1
-        whole = _BEFORE_WHOLE_LINE.fullmatch(text, line, first) and _WHOLE_LINE.match(text, at)
+        whole = _BEFORE_WHOLE_LINE.fullmatch(text, _line_start(text, first, 80), first) and _WHOLE_LINE.match(text, at)
         plain = whole or plain
     value = plain.group().rstrip(".,;:?").rstrip("\\")
+    while value and value[-1] in _PAIRS and _PAIRS[value[-1]] not in value:
+        value = value[:-1]
     return (at, at + len(value), False) if value else None
 
 
@@ -227,25 +237,28 @@ def _name(text: str, start: int, end: int) -> tuple[int, str]:
     return first, text[first:end].strip("- \t")
 
 
-def _written(text: str, first: int, close: str, sep: str, gap: str, start: int, end: int) -> Written | None:
+def _written(kind: str, text: str, first: int, close: str, sep: str, gap: str, start: int, end: int) -> Written | None:
     """How an unquoted value that ends at `end` stands; None if it is plainly code."""
     following = text[end : end + 1]
-    if _CODE.match(text, start, end):
+    word = text[start:end]
+    if _CODE.match(word) or (sensitive(word) and word.isidentifier() and not (_has_digit(word) and kind == "password")):
         return None
     if following == "(" or sep in ("==", "===", "!=", "!==", "=>"):
         return None
     if sep in ("=", ":=") or sep.endswith("="):
-        if gap or (first and text[:first][-1:] == " " and sep != "="):
+        if gap:
             return "spaced"
-        line = text.rfind("\n", max(0, first - 200), first)
-        inside_call = "(" in text[line + 1 if line >= 0 else max(0, first - 200) : first]
+        inside_call = "(" in text[_line_start(text, first, 200) : first]
         return "spaced" if inside_call and following in (")", ",") else "tight"
-    line = text.rfind("\n", max(0, first - 80), first) + 1
-    alone = text[line:first].strip(" \t-*\"'") == ""
+    alone = text[_line_start(text, first, 80) : first].strip(" \t-*\"'") == ""
     rest = text[end : end + 3].lstrip(" \t\\")
     if alone and not close and (rest == "" or rest[0] in "\r\n#") and gap:
         return "line"
     return "sentence" if not close and rest[:1].isalnum() else "spaced"
+
+
+def _letters(value: str) -> str:
+    return "".join(filter(str.isalnum, value.lower()))
 
 
 def _lower(text: str) -> str:
@@ -280,9 +293,9 @@ def _assigned(text: str, at: int, after: int) -> Span | None:
     written: Written | None = "quoted"
     if not quoted:
         gap = match["gap"] or text[match.end("close") : match.start("sep")]
-        written = _written(text, first, match["close"].strip("]["), match["sep"], gap, start, end)
+        written = _written(kind, text, first, match["close"].strip("]["), match["sep"], gap, start, end)
     word = text[start:end]
-    if written and word.lower() != name.lower() and is_secret(kind, word, written, short=name.lower() in SHORT_NAMES):
+    if written and _letters(word) != _letters(name) and is_secret(kind, word, written, short=name.lower() in SHORT_NAMES):
         return start, end, kind
     return None
 
@@ -316,7 +329,10 @@ def _spoken(text: str, at: int) -> Span | None:
         return None
     start, end, quoted = value
     written: Written = "quoted" if quoted and text[start - 1 : start] != "'" else "sentence"
-    return (start, end, kind) if is_secret(kind, text[start:end], written) and not text[start:end].istitle() else None
+    word = text[start:end]
+    if word.istitle() or _CODE.match(word):
+        return None
+    return (start, end, kind) if is_secret(kind, word, written) else None
 
 
 def _headers(text: str, lower_case: str) -> Iterator[Span]:

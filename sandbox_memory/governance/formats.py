@@ -203,7 +203,7 @@ FORMATS: tuple[Format, ...] = tuple(
         _own("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}"),
         _own("mailgun-key", "key-", r"[0-9a-f]{32}\b"),
         _around("npm-token", ("_authToken", "_auth"), r":_auth(?:Token)?=[ \t]*([^\s$\"']{6,256})"),
-        _around("url-password", ("://",), r"://[^\s/?#:@\"'<>`]{0,128}:([^\s/?#\"'<>`]{1,256})@", _real),
+        _around("url-password", ("://",), r"://[^\s/?#:@\"'<>`]{0,128}:([^\s/?#\"'<>`]{3,256})@", _real),
         _around("url-password", ("://",), r"://([A-Za-z0-9_-]{20,256})(?=@[\w.-])", varied),
         _around("password", ("curl",), _command("curl", r"(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,128}:"), _real),
         _around("password", ("mysql",), _command("mysql(?:dump|admin|import)?", r"-p(?![\s-])"), _real),

@@ -186,13 +186,13 @@ def _values(text: str) -> Iterator[Any]:
     for part in (text, *_FENCE.findall(text)):
         try:
             yield json.loads(part)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     decoder, place = json.JSONDecoder(), text.find("{")
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
-        except ValueError:
+        except (ValueError, RecursionError):
             end = place + 1
         else:
             yield value

@@ -5,33 +5,32 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .. import ledger as ledgers
 from ..blocks import split
 from ..config import MemoryGenerateConfig, MemoryReadConfig
-from ..document import safe_text, strip_for_prompt
-from ..errors import SandboxMemoryError, Unknown
+from ..document import strip_for_prompt
+from ..errors import SandboxMemoryError
 from ..layout import Layout
 from ..ledger import Operation
 from ..models import Model
 from ..models.choice import choose
-from ..notes import raw_header
 from ..proposals import new_id
-from ..records import Kind, Record, RunCapture, Status, Trust
-from ..rollouts import file_name, parse_rollout
-from ..signed import is_ours
-from ..stages import commit, journal, planning
+from ..records import RunCapture
+from ..rollouts import file_name
+from ..stages import journal, planning
 from ..stages.segment import History, build_line, history_of, repeated
-from ..state import State, candidates_of, fold
-from ..workspace import Remove, Replace, Workspace, digest
+from ..state import State, fold
+from ..workspace import Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
 from .phases import Limits, Progress, Report, draft_plan, due, extract_all
 from .settle import Change, Maker, Prepared, Seen, prepare
-from .store import Step, Store, changed
+from .store import Store
+from .takeover import takeover
+from .tidying import tidy, unread
 
 __all__ = ["Limits", "Pipeline", "Report"]
 
@@ -91,12 +90,12 @@ class Pipeline:
             seen = await self.store.see()
             self._existing = set(seen.sessions)
             others, stale = self.store.others_open(seen)
-            makers = await self._import(seen)
+            makers = await takeover(self.store, seen)
             if self.generate is None:
                 self._fresh = self._preview(seen, "live" if others else "hand", makers).summary
                 return
             done = await self.store.settle(
-                "live" if others else "hand", makers, lambda seen, done: [*stale, self.store.mark_open()]
+                "live" if others else "hand", makers, lambda seen, done: [*stale, self.store.mark_open()], seen=seen
             )
             self._fresh = done.summary
         except SandboxMemoryError as error:
@@ -167,7 +166,7 @@ class Pipeline:
             try:
                 if self.generate is None:
                     seen = await self.store.see()
-                    fresh = self._preview(seen, "live", await self._import(seen)).summary
+                    fresh = self._preview(seen, "live", await takeover(self.store, seen)).summary
                 else:
                     fresh = (await self.store.settle("live")).summary
             except SandboxMemoryError as error:
@@ -216,9 +215,12 @@ class Pipeline:
         seen = await self.store.see()
         others, stale = self.store.others_open(seen)
         actor = actor or ("live" if others else "hand")
-        settings = [self._settings_maker()]
+        settings = [self._settings_maker(seen)]
         done = await self.store.settle(
-            actor, [*await self._import(seen), *settings], lambda seen, done: [*stale, *self.store.mark_closed()]
+            actor,
+            [*await takeover(self.store, seen), *settings],
+            lambda seen, done: [*stale, *self.store.mark_closed()],
+            seen=seen,
         )
         report.adopted += len(done.adopted)
         report.refused += done.refused
@@ -227,7 +229,7 @@ class Pipeline:
         pending = due(seen, fold(self.store.ledger))
         await extract_all(self.store, pending, models[0], limits, report, progress)
         await self._consolidate(models[1], limits, actor, report, progress)
-        await self._tidy(actor, report)
+        await tidy(self.store, actor, self.generate.keep_rollouts if self.generate else None)
         return report
 
     async def _consolidate(self, model: Model, limits: Limits, actor: str, report: Report, progress: Progress) -> None:
@@ -252,61 +254,12 @@ class Pipeline:
             state = fold(self.store.ledger)
         progress("consolidating", whole, whole)
 
-    async def _tidy(self, actor: str, report: Report) -> None:
-        """The intermediates of the SDK's names, and what is beyond the limits: raw memories, transcripts."""
-        seen = await self.store.see()
-        state = fold(self.store.ledger)
-        if not state.ordinal:
-            return
-        layout = self.layout
-        merged, chosen = layout.memory("raw_memories.md"), layout.memory("phase_two_selection.json")
-        raws = [layout.memory(f"raw_memories/{name}") for name in seen.raw_memories if name.endswith(".md")]
-        view = await self.store.look([merged, chosen, *raws])
-        selection = state.selection()
-        keep = [layout.memory(f"raw_memories/{stem}.md") for stem in selection]
-        kept = [view.files[path].decode("utf-8", "replace") for path in keep if path in view.files]
-        text = "\n\n".join(raw.rstrip("\n") for raw in kept)
-        steps: list[Step] = []
-        if text:
-            steps += changed(view.files, merged, text.encode("utf-8", "replace"))
-        before = view.files.get(chosen)
-        selected = commit.selection_bytes(state, layout.sessions_dir, self.store.at(), before)
-        steps += changed(view.files, chosen, selected)
-        for path in set(raws) - set(keep):
-            data = view.files.get(path)
-            if data is not None and is_ours(data):
-                steps.append(Remove(path, expect=digest(data)))
-        gone = self._beyond(seen, state)
-        steps += [Remove(layout.session(f"{stem}.jsonl")) for stem in gone]
-        missing = [
-            stem
-            for stem, rollout in state.rollouts.items()
-            if rollout.consumed and (stem in gone or f"{stem}.jsonl" not in seen.sessions)
-        ]
-        makers = [lambda now: _unread(missing)] if missing else []
-        await self.store.settle(actor, makers, lambda seen, done: steps)
-
-    def _beyond(self, seen: Seen, state: State) -> set[str]:
-        """The consumed transcripts that `keep_rollouts` lets go."""
-        keep = self.generate.keep_rollouts if self.generate else None
-        if keep is None:
-            return set()
-        waiting = {stem for stem, _ in state.pending}
-        read = [
-            stem
-            for stem, rollout in state.rollouts.items()
-            if seen.sessions.get(f"{stem}.jsonl") == rollout.consumed and stem not in waiting
-        ]
-        if isinstance(keep, timedelta):
-            oldest = (datetime.fromisoformat(self.store.at()) - keep).isoformat()
-            return {stem for stem in read if state.rollouts[stem].updated_at < oldest}
-        read.sort(key=lambda stem: state.rollouts[stem].order, reverse=True)
-        return set(read[keep:])
-
-    def _settings_maker(self) -> Maker:
-        """Commits the configuration where the ledger has another; a command without one leaves the ledger's."""
+    def _settings_maker(self, seen: Seen) -> Maker:
+        """Commits the configuration where the ledger has another; an empty workspace stays empty."""
 
         def maker(state: State) -> Change:
+            if not state.ordinal and not seen.sessions:
+                return Change("settings")
             wanted: dict[str, Any] = {"sessions_dir": self.layout.sessions_dir, "preset": self.layout.preset.name}
             if self.generate is not None:
                 wanted["max_raw_memories"] = self.generate.max_raw_memories_for_consolidation
@@ -317,99 +270,24 @@ class Pipeline:
 
         return maker
 
-    async def _import(self, seen: Seen) -> list[Maker]:
-        """What takes over the raw memories of a workspace that has no ledger: they are extracted already."""
-        if len(seen.ledger) or not seen.raw_memories:
-            return []
-        raws = [self.layout.memory(f"raw_memories/{name}") for name in seen.raw_memories if name.endswith(".md")]
-        transcripts = [self.layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
-        view = await self.store.look([*raws, *transcripts])
-        operations = []
-        for path in raws:
-            header = raw_header(view.files.get(path, b"").decode("utf-8", "replace"))
-            stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-            if "rollout_summary_file" not in header or header.get("consumed_bytes"):
-                continue
-            transcript = view.files.get(self.layout.session(f"{stem}.jsonl"), b"")
-            updated = header.get("updated_at", "")
-            facts = {
-                "consumed": _read_by(transcript, updated),
-                "updated_at": updated,
-                "summary_file": header["rollout_summary_file"],
-                "terminal_state": header.get("terminal_state", ""),
-            }
-            operations.append(Operation("extract", stem, facts))
-        operations.sort(key=lambda operation: str(operation.facts["updated_at"]))
-        return [lambda state: Change("import", tuple(operations))] if operations else []
-
     # ---- by command
 
     async def adopt(self) -> Prepared:
         """Take in what people changed since, and bring the markdown up to date; what every command does first."""
         seen = await self.store.see()
         others, _ = self.store.others_open(seen)
-        return await self.store.settle("live" if others else "hand", await self._import(seen))
+        return await self.store.settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
 
-    async def add(self, text: str, *, kind: Kind = Kind.FACT, group: str = "General", actor: str = "cli") -> Record:
-        """Commit what a person asked to remember; the new record. Raises `SandboxMemoryError` for an empty text."""
-        line = safe_text(planning.one_line(text))
-        if not line:
-            raise SandboxMemoryError("there is nothing to remember: the text is empty")
-        heading = self.layout.preset.headings.get(kind, "Reusable knowledge")
-        body = {"text": line, "group": planning.one_line(group) or "General", "section": heading}
-        facts = {"kind": kind.value, "trust": Trust.HAND.label, "protected": True}
-        operation = Operation("add", new_id(), facts, body)
-        await self._commit(actor, lambda state: [operation])
-        return fold(self.store.ledger).records[operation.id]
-
-    async def forget(self, ids: Sequence[str], *, actor: str = "cli") -> list[Record]:
-        """Erase these records from the markdown and their words from the ledger; the records as they were.
-
-        Raises `Unknown` for an id that no record has. What the transcripts and raw memories say stays there.
-        """
-        await self.adopt()
-        state = fold(self.store.ledger)
-        unknown = [id for id in ids if id not in state.records or state.records[id].status is Status.FORGOTTEN]
-        if unknown:
-            raise Unknown(f"there is no record {unknown[0]}; `sandbox-memory show` lists the records with their ids")
-        await self._commit(actor, lambda now: [Operation("forget", id) for id in ids])
-        await self._erase(set(ids))
-        return [state.records[id] for id in ids]
-
-    async def _commit(self, actor: str, decide: Callable[[State], list[Operation]]) -> Prepared:
+    async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
+        """Adopt first, then commit what `decide` wants on the state as it is then."""
         seen = await self.store.see()
         others, _ = self.store.others_open(seen)
 
         def maker(state: State) -> Change:
             return Change(actor, tuple(decide(state)))
 
-        return await self.store.settle(
-            "live" if others else "hand", [*await self._import(seen), maker, self._settings_maker()]
-        )
-
-    async def _erase(self, ids: set[str]) -> None:
-        """Take the words of these records out of the ledger's lines."""
-        path = self.layout.ledger
-        view = await self.store.look([path])
-        data = view.files.get(path, b"")
-        parsed = ledgers.parse(data)
-        spans = [e for id in ids for e in fold(parsed).tombstones.get(id, ())]
-        open_extractions = set(fold(parsed).pending)
-
-        def stays(operation: Operation, ordinal: int) -> bool:
-            if operation.op == "extract":
-                if (operation.id, ordinal) in open_extractions:
-                    return True
-                candidates = candidates_of(operation)
-                return not any(e.overlaps(s) for c in candidates for e in c.evidence for s in spans)
-            if operation.op == "propose":
-                inner = [*operation.body.get("operations", ()), *operation.body.get("on_refusal", ())]
-                return not any(ids & {o["id"], *o["facts"].get("replaces", ())} for o in inner)
-            return operation.id not in ids
-
-        keep = {c.ordinal: [stays(o, c.ordinal) for o in c.operations] for c in parsed.commits}
-        await self.store.write([Replace(path, ledgers.erase(data, keep), expect=digest(data), required=True)])
-        await self.store.see()
+        makers = [*await takeover(self.store, seen), maker, self._settings_maker(seen)]
+        return await self.store.settle("live" if others else "hand", makers, seen=seen)
 
 
 def _consolidation(given: planning.Inputs, draft: Any, usage: Any, layout: Layout) -> Maker:
@@ -428,22 +306,6 @@ def _nothing_new(given: planning.Inputs) -> Maker:
 
 
 def _from_the_start(state: State, seen: Seen) -> Change:
-    return _unread(
+    return unread(
         [stem for stem, rollout in state.rollouts.items() if rollout.consumed and f"{stem}.jsonl" in seen.sessions]
     )
-
-
-def _unread(stems: list[str]) -> Change:
-    return Change("extraction", tuple(Operation("consume", stem, {"consumed": 0}) for stem in stems))
-
-
-def _read_by(transcript: bytes, updated: str) -> int:
-    """How many bytes of a transcript an SDK extraction of that time had read: up to its last line of that time."""
-    rollout = parse_rollout(transcript, rollout_id="", path="")
-    end = position = 0
-    times = iter(segment.updated_at for segment in rollout.segments)
-    for line in transcript.splitlines(keepends=True):
-        position += len(line)
-        if line.strip() and next(times, "") <= updated:
-            end = position
-    return end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..blocks import Block, split, text_digest
@@ -72,7 +73,7 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
     `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get.
     """
     state = fold(seen.ledger)
-    document = Document.parse(seen.handbook or b"")
+    document = _parsed(seen.handbook or b"")
     adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
     drafts: list[Commit] = []
     refused = list(adopted.refused)
@@ -99,6 +100,9 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
             if (before or b"") != after and path not in seen.unusable:
                 steps.append(Replace(path, after, expect=ABSENT if before is None else digest(before)))
     return Prepared(state, ledger, summary, tuple(steps), person.operations, tuple(refused), len(drafts))
+
+
+_parsed = lru_cache(maxsize=4)(Document.parse)
 
 
 def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Layout) -> tuple[adoption.Adopted, Change]:

@@ -89,20 +89,22 @@ class Store:
             parsed = parse(data)
         self._data, self._ledger = data, parsed
 
-    async def settle(self, actor: str, makers: Sequence[Maker] = (), extra: Extra | None = None) -> Prepared:
+    async def settle(
+        self, actor: str, makers: Sequence[Maker] = (), extra: Extra | None = None, *, seen: Seen | None = None
+    ) -> Prepared:
         """Adopt what people changed, commit what the makers decide, and write the markdown.
 
         `extra` gives further steps of the same transaction. A file that somebody saved in the meantime is not
-        overwritten: it is adopted in turn.
+        overwritten: it is adopted in turn. `seen` saves the first look, where one was just taken.
         """
         async with self._lock:
-            return await self._settle(actor, makers, extra)
+            return await self._settle(actor, makers, extra, seen)
 
-    async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None) -> Prepared:
+    async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None, first: Seen | None) -> Prepared:
         refused_twice = 0
         done: Prepared | None = None
         for _ in range(TRIES):
-            seen = await self.see()
+            seen, first = first or await self.see(), None
             prepared = prepare(seen, actor=actor, layout=self.layout, at=self.at(), makers=() if done else makers)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
             whole = prepared if done is None else _joined(done, prepared)

@@ -19,6 +19,7 @@ PREVIOUS_BYTES = 12_000
 TASK_LENGTH = 100
 TEXT_LENGTH = 500
 QUOTE_LENGTH = 1_500
+QUOTES = 8
 MEMORIES = 40
 KEYWORDS = 12
 
@@ -124,7 +125,7 @@ def _candidate(memory: MemoryDraft, text: str, rollout: Rollout, layout: Layout,
         raise _Refused("it has no text")
     if len(text) > TEXT_LENGTH:
         raise _Refused(f"it is longer than {TEXT_LENGTH} characters")
-    found = [(quote.text.strip(), _evidence(quote, rollout)) for quote in memory.quotes if quote.text.strip()]
+    found = [(quote.text.strip(), _evidence(quote, rollout)) for quote in memory.quotes[:QUOTES] if quote.text.strip()]
     evidence = tuple(dict.fromkeys(place for _, place in found if place is not None))
     if found and not evidence:
         raise _Refused(f"the transcript has no {one_line(found[0][0])[:80]!r}")

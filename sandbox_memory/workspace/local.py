@@ -81,7 +81,11 @@ class LocalWorkspace:
             os.close(held)
 
     def _reach(self) -> None:
-        if not self.root.is_dir():
+        try:
+            reached = self.root.is_dir()
+        except OSError as error:
+            raise failure(".", error) from error
+        if not reached:
             raise WorkspaceError(".", f"the workspace folder {self.root} does not exist", "Make it, or name another")
 
     @contextmanager

@@ -4,7 +4,8 @@
 # Output: a line of bytes that shows whether they arrive unharmed, then for each request, in order,
 #   <newline><id> F <kind> <newline> size and name of each file, each ended by a NUL or a newline
 #   <newline><id> A <kind> <newline> content <newline><id> Z <exit code>
-# and at last <newline><id> E. The id is random, so that no content holds it.
+# and at last <newline><id> E. The id is random, so that no content holds it. As base64, all this comes after a line
+# "<id> base64".
 
 mark() { printf "\n%s %s\n" "$id" "$1"; }
 
@@ -59,6 +60,7 @@ answer() {
         elif [ "$kind" = folder ]; then
           mark "F denied"
         else
+          case $kind in fifo | special) kind=file ;; esac
           mark "F $kind"
         fi
         ;;
@@ -89,6 +91,7 @@ requests() {
 }
 
 if [ "$1" = base64 ]; then
+  printf "\n%s base64\n" "$id"
   requests "$@" | answer 3<&0 </dev/null | { base64 2>/dev/null || openssl base64; }
 else
   requests "$@" | answer 3<&0 </dev/null

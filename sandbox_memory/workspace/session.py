@@ -42,7 +42,8 @@ logger = logging.getLogger(__name__)
 MAX_COMMAND = 100_000
 """Bytes of a command line after quoting it twice. The kernel's limit for one argument is 128 KiB."""
 MAX_TEXT = 64 * 1024
-"""Bytes of a bundle that may travel as an argument, which saves a call."""
+"""Bytes of a bundle of one step that may travel as an argument, which saves a call; several steps never do, so that the
+number of calls does not depend on the size of what they write."""
 LOOK_SECONDS = 120.0
 STEP_SECONDS = 0.25
 """What a step may take of a transaction's time, beyond the wait for the lock and a minute for the rest."""
@@ -97,7 +98,9 @@ class SessionWorkspace:
             source, text = await self._send(token, "", "look", (self._output,), requests)
             script = self._script("look", token)
             result = await self._exec(script, self._output, source, text, timeout=LOOK_SECONDS)
-            output = base64.b64decode(result.stdout) if self._output == "base64" else result.stdout
+            output = result.stdout
+            if self._output == "base64":
+                output = base64.b64decode(output.partition(f"{token} base64\n".encode())[2])
             begin = output.find(token.encode())
             if begin >= 0 and output.startswith(_CANARY, begin + len(token)):
                 return _view(wanted, listed, output[begin:], token)
@@ -118,7 +121,9 @@ class SessionWorkspace:
         while True:
             token = secrets.token_hex(8)
             fixed = (f"{lock}", f"{round(timeout * 100)}", f"{len(lines)}", f"{len(head)}", digest(bundle))
-            source, text = await self._send(token, posixpath.dirname(lock), "transact", fixed, bundle, about=first)
+            source, text = await self._send(
+                token, posixpath.dirname(lock), "transact", fixed, bundle, about=first, inline=len(plan) == 1
+            )
             patience = 2 * timeout + 60 + STEP_SECONDS * len(lines)
             script = self._script("transact", token)
             result = await self._exec(script, *fixed, source, text, timeout=patience, about=first)
@@ -126,10 +131,18 @@ class SessionWorkspace:
             if ("damaged", 1, "") in said and source == "text":
                 self._arguments_arrive = False
                 continue
-            return _outcome(said, plan, result, lock, timeout)
+            return _outcome(said, plan, result, lock, first, timeout)
 
     async def _send(
-        self, token: str, folder: str, name: str, fixed: Sequence[str], content: bytes, about: str = "."
+        self,
+        token: str,
+        folder: str,
+        name: str,
+        fixed: Sequence[str],
+        content: bytes,
+        *,
+        about: str = ".",
+        inline: bool = True,
     ) -> tuple[str, str]:
         """How the script gets the content: as text in its arguments if that fits, else in a file written here."""
         part = posixpath.join(folder, f"{TEMP_PREFIX}{token}.part{TEMP_SUFFIX}")
@@ -137,7 +150,7 @@ class SessionWorkspace:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             text = "\0"
-        if self._arguments_arrive and "\0" not in text and len(content) < MAX_TEXT:
+        if inline and self._arguments_arrive and "\0" not in text and len(content) < MAX_TEXT:
             command = shlex.join([*self._command(self._script(name, token)), *fixed, "text", text])
             if len(shlex.quote(command).encode()) <= MAX_COMMAND:
                 return "text", text
@@ -259,10 +272,15 @@ def _said(result: Result, token: str) -> list[tuple[str, int, str]]:
 
 
 def _outcome(
-    said: Sequence[tuple[str, int, str]], plan: Sequence[tuple[Step, str]], result: Result, lock: str, timeout: float
+    said: Sequence[tuple[str, int, str]],
+    plan: Sequence[tuple[Step, str]],
+    result: Result,
+    lock: str,
+    first: str,
+    timeout: float,
 ) -> Outcome:
     if not said or said[-1][0] != "end":
-        raise _broken(next((step.path for step, _ in plan if step.required), plan[0][0].path), result)
+        raise _broken(first, result)
     skipped, sizes = set(), {}
     for word, number, text in said[:-1]:
         path = plan[number - 1][0].path if number else lock
@@ -271,9 +289,9 @@ def _outcome(
         if word == "conflict":
             raise Conflict(path)
         if word == "damaged":
-            raise WorkspaceError(path, "what was sent to the sandbox session did not arrive whole", "Try again")
+            raise WorkspaceError(first, "what was sent to the sandbox session did not arrive whole", "Try again")
         if word in ("fail", "broken"):
-            raise _failure(path, text)
+            raise _failure(first if word == "broken" and number else path, text)
         if word == "skip":
             skipped.add(path)
             if text != "changed":

@@ -80,9 +80,11 @@ take_folder() {
   highest
   if [ "$top" -gt 0 ] && [ ! -e "$lock.d/$top/done" ]; then
     born=$(date -r "$lock.d/$top" +%s 2>/dev/null) || return 1
-    [ $(($(date +%s) - born)) -ge 30 ] || return 1
+    age=$(($(date +%s) - born)) # below zero: from a machine whose clock was ahead
+    if [ "$age" -lt 30 ] && [ "$age" -gt -60 ]; then return 1; fi
   fi
   next=$((top + 1))
+  [ ! -h "$lock.d" ] || broken symlink
   message=$(mkdir -p "$lock.d" 2>&1) || broken "$message"
   if ! message=$(mkdir "$lock.d/$next" 2>&1); then
     [ -d "$lock.d/$next" ] || broken "$message"
@@ -95,7 +97,8 @@ take_folder() {
   fi
   mine=$next
   for entry in "$lock.d"/*; do
-    case ${entry##*/} in "$mine" | 0* | *[!0-9]*) ;; *) rm -rf "$entry" ;; esac
+    case ${entry##*/} in 0* | *[!0-9]* | ????????????*) continue ;; esac
+    if [ "${entry##*/}" -lt "$mine" ]; then rm -rf "$entry"; fi
   done
 }
 
@@ -365,7 +368,9 @@ trap "exit 1" HUP INT TERM
 find_kind "$1"
 case $kind in file | missing) ;; *) broken "$kind" ;; esac
 message=$(mkdir -p "$home" 2>&1) || broken "$message"
-if [ "$6" != file ]; then
+if [ "$6" = file ]; then
+  chmod 600 "$bundle" 2>/dev/null
+else
   message=$( (umask 077 && printf "%s" "$7" > "$bundle") 2>&1) || give_up broken 1 "$message"
 fi
 find_digest "$bundle" || give_up broken 1 "no program there can make a SHA-256"

@@ -31,6 +31,11 @@ class Place:
     preset: str | None = None
     named: str | None = None
 
+    @property
+    def whole(self) -> str:
+        """The workspace's path from the root of the file system."""
+        return os.path.abspath(self.root)
+
     def command(self, verb: str, *, option: str = "") -> str:
         """The command line that does `verb` to this memory, to be shown; `option` names the option for a workspace."""
         words = ["sandbox-memory", *verb.split(" ")]
@@ -48,7 +53,7 @@ class Place:
 def shown(path: Path) -> str:
     """The path from the current folder, if it is below it, else from the root."""
     relative = os.path.relpath(path)
-    return str(path.absolute()) if relative.startswith("..") else relative
+    return os.path.abspath(path) if relative.startswith("..") else relative
 
 
 def find(

@@ -21,7 +21,7 @@ MOST = 8
 def status(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
     """Counts, what is pending and why, and what stands in the way."""
     folders = f"  {facts['memories_dir']}/, {facts['sessions_dir']}/, layout {facts['preset']}"
-    screen.line((str(place.root.absolute()), STRONG), (folders, FAINT), hang=2)
+    screen.line((place.whole, STRONG), (folders, FAINT), hang=2)
     screen.gap()
     kinds = sorted(facts["records_by_kind"].items(), key=lambda entry: (-entry[1], entry[0]))
     by_kind = f": {listed(many(count, kind) for kind, count in kinds)}" if kinds else ""
@@ -86,7 +86,14 @@ def _cause(screen: Screen, names: Sequence[str], cause: str, failure: Mapping[st
     screen.line(listed(few), indent=15, hang=2)
     if cause:
         tried = many(failure["attempts"], "try", "tries")
-        screen.line((cause, BAD), (f" ({tried}, the last {when(failure['at'])})", FAINT), indent=15, hang=2)
+        screen.line((plain_cause(cause), BAD), (f" ({tried}, the last {when(failure['at'])})", FAINT), indent=15, hang=2)
+
+
+def plain_cause(cause: str) -> str:
+    """The cause without its advice to programmers; the command line has advice of its own."""
+    from ...models.agents_sdk import ADVICE
+
+    return cause.removesuffix(ADVICE).rstrip("; ").rstrip(".")
 
 
 def processed(
@@ -95,11 +102,15 @@ def processed(
     """What a `process` did, what it left, and where to look next."""
     read = len(report.extracted)
     took = f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-    if read or report.operations:
+    if read:
         screen.line((f"Read {many(read, 'transcript')}", STRONG), f" with {model} in {took}.", hang=2)
+    elif report.operations:
+        screen.line(("Took in what was read before", STRONG), f", with {model} in {took}.", hang=2)
     elif not facts["rollouts"]:
         screen.line(("Nothing to read", STRONG), f": there are no transcripts in {facts['sessions_dir']}/.", hang=2)
-    elif not facts["pending"] and not facts["unconsolidated"]:
+    elif facts["pending"] or facts["unconsolidated"]:
+        screen.line(("Nothing could be done", STRONG), f" with {model}.", hang=2)
+    else:
         screen.line(("Nothing new", STRONG), f": {_all(facts['rollouts'])} read before.", hang=2)
     _changes(screen, report, facts)
     if report.refused:
@@ -156,7 +167,7 @@ def following(screen: Screen, place: Place, facts: Mapping[str, Any], *, model: 
         hint(screen, place.path(facts["memories_dir"] + "/MEMORY.md"), "read it, edit it: your edits stay")
         hint(screen, place.command("show"), "what is remembered, with ids")
     if waits and model != "offline":
-        hint(screen, place.command("process") + " --model offline", "the built-in model: no key, no network")
+        hint(screen, place.command("process") + " --model offline", "needs no key and no network")
     elif waits:
         hint(screen, place.command("process"), "tries again")
     elif not facts["records"]:
@@ -169,7 +180,7 @@ def empty(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
         amount = size(sum(entry["bytes"] for entry in facts["pending"]))
         waiting = f"{many(len(facts['pending']), 'transcript waits', 'transcripts wait')} in {facts['sessions_dir']}/"
         screen.line(f"{waiting} ({amount}). Read them:" if len(facts["pending"]) != 1 else f"{waiting} ({amount}). Read it:")
-        hint(screen, place.command("process") + " --model offline", "the built-in model: no key, no network")
+        hint(screen, place.command("process") + " --model offline", "needs no key and no network")
         hint(screen, place.command("process") + " --model NAME", "any model that the Agents SDK knows")
         return
     for memories, sessions in elsewhere(place):
@@ -203,7 +214,7 @@ def check(screen: Screen, report: CheckReport) -> None:
     """What was verified, what does not hold, and the verdict."""
     problems = [finding for finding in report.findings if finding.kind not in NOTES]
     chain = [finding for finding in report.findings if finding.kind == "chain"]
-    follow = "all follow from one another" if not chain else f"{many(len(chain), 'break')} in the chain"
+    follow = "an unbroken chain" if not chain else f"{many(len(chain), 'break')} in the chain"
     screen.column("history", many(report.commits, "commit"), ", ", (follow, BAD if chain else GOOD), width=14)
     screen.column("written here", f"{report.anchored_commits:,} of {many(report.commits, 'commit')}", width=14)
     lines = f"{report.anchored_segments:,} of {many(report.segments, 'transcript line')}"

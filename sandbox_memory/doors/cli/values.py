@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def heading(place: Place, layout: Layout) -> dict[str, Any]:
     """Which memory a document is about."""
     return {
-        "workspace": str(place.root.absolute()),
+        "workspace": place.whole,
         "memories_dir": layout.memories_dir,
         "sessions_dir": layout.sessions_dir,
         "preset": layout.preset.name,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...layout import Preset
 from ...records import Record, Status
+from .reports import plain_cause
 from .screen import BAD, FAINT, GOOD, ID, STRONG, TRUST, WARN, Part, Screen, listed, many, when
 
 if TYPE_CHECKING:
@@ -183,16 +184,20 @@ def _receipts(screen: Screen, reason: Reason) -> None:
 
 def _receipt(screen: Screen, receipt: Receipt) -> None:
     said = f"{receipt.path}:{receipt.line}" if receipt.line else receipt.path
-    who = [part for part in (receipt.speaker, when(receipt.at)) if part]
-    screen.line((said, ID), (f"  {', '.join(who)}" if who else ""), (f"  {receipt.trust}", TRUST[receipt.trust]), indent=2)
+    parts: list[Part] = [(said, ID), (f"  {when(receipt.at)}" if receipt.at else "", "")]
+    speaker = receipt.speaker or "said"
+    parts.append((f"  {speaker}", TRUST[receipt.trust]))
+    if speaker != receipt.trust:
+        parts.append((f" ({receipt.trust})", FAINT))
+    screen.line(*parts, indent=2, hang=2)
     if receipt.verdict:
         screen.line((receipt.verdict, BAD), indent=4, hang=2)
     lines = receipt.quote.splitlines() or [""]
     for number, line in enumerate(lines):
         first, last = number == 0, number == len(lines) - 1
-        parts: list[Part] = [(f"{receipt.before}" if first else "", FAINT), "“" if first else ""]
-        parts += [line, "”" if last else "", (receipt.after if last else "", FAINT)]
-        screen.line("  ", *parts, indent=4, hang=2)
+        shown: list[Part] = [(receipt.before if first else "", FAINT), "“" if first else ""]
+        shown += [line, "”" if last else "", (receipt.after if last else "", FAINT)]
+        screen.line(*shown, indent=6)
 
 
 def _story(screen: Screen, reason: Reason) -> None:
@@ -222,7 +227,7 @@ def history(screen: Screen, commits: Sequence[Mapping[str, Any]]) -> None:
         by = MAKERS.get(commit["actor"], commit["actor"])
         screen.line((f"{commit['commit']}", STRONG), f"  {when(commit['at'])}  ", (by, FAINT))
         told = [operation for operation in commit["operations"] if operation["op"] != "usage"]
-        for operation in told:
+        for operation in _together(told):
             _operation(screen, operation)
         if commit["consolidated"] and not told:
             screen.line(f"nothing new in {_some(sorted(set(commit['consolidated'])))}", indent=2, hang=2)
@@ -231,8 +236,21 @@ def history(screen: Screen, commits: Sequence[Mapping[str, Any]]) -> None:
             screen.column("settings", settings, width=12, indent=2)
 
 
+def _together(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The operations, those that failed for the same cause as one."""
+    whole: list[dict[str, Any]] = []
+    for operation in operations:
+        last = whole[-1] if whole else {}
+        if operation["op"] == last.get("op") == "fail" and operation["text"] == last["text"]:
+            last["id"] += f", {operation['id']}"
+        else:
+            whole.append(dict(operation))
+    return whole
+
+
 def _operation(screen: Screen, operation: Mapping[str, Any]) -> None:
     op, text, before = operation["op"], operation["text"], operation["before"]
+    text = plain_cause(text) if op == "fail" else text
     style = {"delete": WARN, "forget": WARN, "fail": BAD, "add": GOOD}.get(op, "")
     parts: list[Part] = [(operation["id"], ID), f"  {text}" if text else ""]
     if before and op != "delete":

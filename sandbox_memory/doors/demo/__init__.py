@@ -42,18 +42,20 @@ async def _play(demo: Demo) -> None:
 
 
 def _goodbye(show: Show, root: Path, model: str | None) -> None:
-    show.act("Now you")
-    show.say("The workspace is kept. Edit a line of MEMORY.md, or ask who said it:")
+    show.act("Now you", "The workspace is kept. Edit a line of its MEMORY.md, or ask who said one:")
     show.say(f"  cd {root / 'invoices'}")
     show.say("  $EDITOR memories/MEMORY.md")
     show.say("  sandbox-memory show")
-    show.say(f"  sandbox-memory why memories/MEMORY.md:{_line_of_port(root)}")
+    for words in ("end your answer", "9443"):
+        line = _line_with(words, root / "invoices" / "memories" / "MEMORY.md")
+        if line:
+            show.say(f"  sandbox-memory why memories/MEMORY.md:{line}")
     if model is None:
-        show.say("The same with a real model:")
+        show.say("The same with a real model:", "dim")
         show.say("  OPENAI_API_KEY=... sandbox-memory demo --model gpt-5.4-mini")
 
 
-def _line_of_port(root: Path) -> int:
-    """The line of MEMORY.md that was edited; the first line if a model wrote none with it."""
-    text = (root / "invoices" / "memories" / "MEMORY.md").read_text(encoding="utf-8")
-    return next((number for number, line in enumerate(text.splitlines(), 1) if "9443" in line), 1)
+def _line_with(words: str, handbook: Path) -> int:
+    """The number of the first line with these words; 0 if a model wrote none."""
+    lines = handbook.read_text(encoding="utf-8").splitlines() if handbook.is_file() else []
+    return next((number for number, line in enumerate(lines, 1) if words in line), 0)

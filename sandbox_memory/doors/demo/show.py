@@ -17,6 +17,7 @@ from .model import Done, call_of, plain
 
 WIDTH = 100
 THEME = "ansi_dark"
+STYLES = {"+": "green", "-": "red", " ": "dim"}
 HEAD, TAIL = 6, 3
 """How many lines of a command's output are shown: the first, or the last if it failed."""
 
@@ -44,7 +45,7 @@ class Show:
 
     def user(self, text: str) -> None:
         """What the user says."""
-        self.console.print(Panel(Text(text), title="user", title_align="left", border_style="blue", width=self._width))
+        self.console.print(Panel(Text(text), title="user", title_align="left", border_style="blue"))
 
     def agent(self, text: str, name: str, calls: int) -> None:
         """What the agent answers in the end, after that many model calls."""
@@ -56,7 +57,6 @@ class Show:
                 title_align="left",
                 subtitle_align="right",
                 border_style="green",
-                width=self._width,
             )
         )
 
@@ -73,35 +73,32 @@ class Show:
         """A patch, or a command with what it printed: the end of it if it failed, else the start. Less if brief."""
         if done.tool == "apply_patch":
             changed = re.findall(r"^\*\*\* \w+ File: (.+)", done.call, re.MULTILINE)
-            self._line(f"  apply_patch {' '.join(changed)}", "bold yellow")
-            lines = [line for line in done.call.splitlines() if line[:1] in ("+", "-", " ")]
-            for line in [] if self.brief else lines:
-                self._line(f"    {line}", {"+": "green", "-": "red"}.get(line[0], "dim"))
+            self._lines([f"  apply_patch {' '.join(changed)}"], "bold yellow")
+            for line in [] if self.brief else done.call.splitlines():
+                if line[:1] in STYLES:
+                    self._lines([f"    {line}"], STYLES[line[:1]])
             return
-        self._line(f"  $ {done.call}" if done.tool == "exec_command" else f"  {done.tool} {done.call}", "bold yellow")
-        lines = [line.rstrip() for line in done.text.strip().splitlines() if line.strip(" -=")]
-        if done.code:
-            lines = [*lines[-TAIL:], f"[exit code {done.code}]"]
-        elif len(lines) > HEAD:
-            lines = [*lines[:HEAD], f"... {len(lines) - HEAD} more"]
-        for line in [] if self.brief else lines:
-            self._line(f"    {line}", "red" if done.code else "dim")
+        command = f"$ {done.call}" if done.tool == "exec_command" else f"{done.tool} {done.call}"
+        self._lines([f"  {line}" for line in start(command.splitlines())], "bold yellow")
+        lines = [line for line in done.text.strip().splitlines() if line.strip(" -=")]
+        lines = [*lines[-TAIL:], f"[exit code {done.code}]"] if done.code else start(lines)
+        if not self.brief:
+            self._lines([f"    {line}" for line in lines], "red" if done.code else "dim")
 
-    def _line(self, text: str, style: str) -> None:
-        self.console.print(Text(text, style=style), no_wrap=True, overflow="ellipsis", crop=False)
+    def _lines(self, lines: list[str], style: str) -> None:
+        for line in lines:
+            short = line if len(line) <= self.console.width else line[: self.console.width - 3] + "..."
+            self.console.print(Text(short, style=style), soft_wrap=True)
 
-    def file(self, path: Path, root: Path, *, lines: tuple[int, int] | None = None) -> None:
-        """A markdown file, or those lines of it, counted from 1."""
-        text = path.read_text(encoding="utf-8").rstrip()
-        if lines:
-            text = "\n".join(text.splitlines()[lines[0] - 1 : lines[1]])
+    def file(self, path: Path, root: Path) -> None:
+        """A markdown file of a workspace, or that it is not there."""
+        text = path.read_text(encoding="utf-8").rstrip() if path.is_file() else "(was not written)"
         self.console.print(
             Panel(
                 Syntax(text, "markdown", theme=THEME, background_color="default", word_wrap=True),
                 title=escape(str(path.relative_to(root))),
                 title_align="left",
                 border_style="magenta",
-                width=self._width,
             )
         )
 
@@ -115,7 +112,7 @@ class Show:
         self.console.print(Group(*trees))
 
     def _branch(self, tree: Tree, folder: Path) -> None:
-        for path in sorted(folder.iterdir(), key=lambda each: (each.is_dir(), each.name)):
+        for path in sorted(folder.glob("*"), key=lambda each: (each.is_dir(), each.name)):
             if path.name.startswith("."):
                 continue
             if path.is_dir():
@@ -127,6 +124,7 @@ class Show:
         """A line of the demo itself; commands and paths in it are not wrapped."""
         self.console.print(Text(text, style=style), soft_wrap=True)
 
-    @property
-    def _width(self) -> int:
-        return self.console.width
+
+def start(lines: list[str]) -> list[str]:
+    """The first lines, and how many more there are."""
+    return lines if len(lines) <= HEAD + 1 else [*lines[:HEAD], f"... {len(lines) - HEAD} more lines"]

@@ -52,7 +52,7 @@ class Demo:
             model=self.model or PolicyModel(policy),
             instructions=(
                 "You work in a small project. Look before you change anything, change little, check what you did with "
-                "a command, and answer in two sentences. Use python3; there is no rg."
+                "a command, and answer in two sentences. Use python3; search with grep and find."
             ),
             capabilities=[*([memory] if memory else []), Filesystem(), Shell()],
         )
@@ -122,8 +122,9 @@ async def one_agent(demo: Demo) -> None:
     show.act("3. You edit it", "Staging moves: somebody opens MEMORY.md in an editor, and 8443 becomes 9443.")
     show.brief = True
     handbook = workspace / "memories" / "MEMORY.md"
-    text = handbook.read_text(encoding="utf-8")
-    handbook.write_text(text.replace("8443", "9443"), encoding="utf-8")
+    if handbook.is_file():
+        text = handbook.read_text(encoding="utf-8")
+        handbook.write_text(text.replace("8443", "9443"), encoding="utf-8")
     # A session on the folder as it is. (A resume would put the snapshot in its place, without the edit.)
     async with await client.create(manifest=demo.manifest("invoices", files=())) as sandbox:
         await demo.run(demo.agent("developer", developer, memory), RELEASE, sandbox, SQLiteSession("release-again"))
@@ -165,7 +166,7 @@ async def two_agents(demo: Demo) -> None:
 
 def _holding(workspace: Path, words: str) -> list[str]:
     """The folders of memories and transcripts that hold these words in some file."""
-    folders = sorted(path for top in ("memories", "sessions") for path in (workspace / top).iterdir())
+    folders = sorted(path for top in ("memories", "sessions") for path in (workspace / top).glob("*"))
     return [
         str(folder.relative_to(workspace))
         for folder in folders

@@ -32,4 +32,4 @@ class OfflineModel:
             value = consolidate(material)
         if not isinstance(value, request.output_type):
             raise ModelError(f"the offline model cannot answer a {request.task} request", retryable=False)
-        return Answer(value, Usage(requests=1))
+        return Answer(value, Usage())

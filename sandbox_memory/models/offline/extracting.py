@@ -17,6 +17,8 @@ COMMAND = 110
 MOST = {Kind.PREFERENCE: 14, Kind.FACT: 12, Kind.LESSON: 8, Kind.PROCEDURE: 6, Kind.TASK: 4, Kind.EPISODE: 2}
 """How many memories of a kind one extraction gives at most: the strongest, in the order of the transcript."""
 DOCUMENT_EDGE = 600
+SENTENCE = 1_000
+"""Characters above which something between two full stops is no sentence."""
 
 _ID = re.compile(r"(?=.*(?:\d|[A-Z]{2}))(?!\d{1,4}[-/:.]\d)[\w-]{4,40}")
 
@@ -95,6 +97,8 @@ class _Extraction:
         for number, item in self.asked:
             pasted = is_document(item.text)
             for sentence in sentences(item.text):
+                if len(sentence.text) > SENTENCE:
+                    continue
                 edge = sentence.end <= DOCUMENT_EDGE or sentence.start >= len(item.text) - DOCUMENT_EDGE
                 found = signals.said_by_person(sentence.text)
                 if found is None or (pasted and not (edge and found[1] >= 4 and stated.speaks(sentence.text))):
@@ -117,7 +121,7 @@ class _Extraction:
             if item.role != "assistant" or is_document(item.text):
                 continue
             for sentence in sentences(item.text):
-                if signals.rule_met(sentence.text):
+                if len(sentence.text) <= SENTENCE and signals.rule_met(sentence.text):
                     said = clip(sentence.part(*stated.core(sentence.text)), TEXT)
                     yield (
                         1,
@@ -180,7 +184,14 @@ class _Extraction:
             for key, value in call.args.items():
                 if not isinstance(value, str) or not _ID.fullmatch(value) or not self._lacked(key, value, call):
                     continue
-                source = next((other for other in self.calls[:place] if other.worked and value in other.result), None)
+                source = next(
+                    (
+                        other
+                        for other in self.calls[:place]
+                        if other.worked and other.output and value in other.output.text
+                    ),
+                    None,
+                )
                 if source is None or source.output is None or source.name == call.name or (source.name, key) in seen:
                     continue
                 names = (

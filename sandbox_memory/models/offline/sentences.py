@@ -81,7 +81,7 @@ def title(text: str) -> str:
 
     A message that introduces a text with a colon ("Here is the issue:") is named after that text's first line.
     """
-    found = [sentence.text for sentence in sentences(text)]
+    found = [sentence.text for sentence in sentences(text[:20_000])]
     introduced = _introduced(found)
     if introduced:
         return _short(introduced)

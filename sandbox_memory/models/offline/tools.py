@@ -18,11 +18,15 @@ LINE = 160
 SHORT_OUTPUT = 240
 """Characters up to which an output is a result, and no dump."""
 
+LOOKED_AT = 100_000
+
 _EXIT = re.compile(
-    r"\b(?:exit(?:ed)?|return|status)(?: (?:with|code|status|was))*\W{0,3}(?P<code>-?\d+)\b", re.IGNORECASE
+    r"\b(?:exit(?:ed)?(?: (?:with|code|status|was))*|return(?:ed)? (?:code|status)|returncode|"
+    r"exit_?code)[\"' \t:=(]{1,4}(?P<code>-?\d+)\b",
+    re.IGNORECASE,
 )
 _RAISED = re.compile(
-    r"^[ \t]*(?:E {2,}|[-*>] +)?(?P<line>(?:[A-Z]\d{2,4}:? )?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|"
+    r"^[ \t]*(?:E {2,}|[-*>] +)?(?P<line>(?:[A-Z]\d{2,4}:? )?(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Failure|"
     r"Interrupt)\b(?:: .*|:?))$",
     re.MULTILINE,
 )
@@ -43,7 +47,7 @@ _JSON_ERROR = re.compile(
 )
 _KEY = re.compile(r"^([A-Za-z_]\w{0,40}): ?", re.MULTILINE)
 _DIFF_FILE = re.compile(
-    r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add|Delete) File: )(?P<path>\S.*?)[ \t\r]*$", re.MULTILINE
+    r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add|Delete) File: )(?P<path>\S(?:.{0,300}\S)?)[ \t\r]*$", re.MULTILINE
 )
 _HUNK = re.compile(r"(?P<old>(?:^-(?!--).*\n)+)(?P<new>(?:^\+(?!\+\+).*(?:\n|\Z))+)", re.MULTILINE)
 
@@ -149,7 +153,13 @@ def _command(text: str, said: str, args: Mapping[str, Any]) -> Sentence | None:
 
 
 def failure(text: str) -> Sentence | None:
-    """The line of a tool's output that says why it failed, or None if it does not say so."""
+    """The line of a tool's output that says why it failed, or None if it does not say so.
+
+    Of a very long output only the end is looked at, which is where a program says how it ended.
+    """
+    if len(text) > LOOKED_AT:
+        found = failure(text[-LOOKED_AT:])
+        return Sentence(found.text, found.start + len(text) - LOOKED_AT) if found else None
     code = next((match for match in _EXIT.finditer(text[:400] + text[-400:])), None)
     ended_badly = code is not None and code["code"] not in ("0", "-0")
     ended_well = code is not None and not ended_badly
@@ -163,8 +173,9 @@ def failure(text: str) -> Sentence | None:
     if match:
         return _line(match["line"], match.start("line"))
     if ended_badly:
-        lines = [line for line in re.finditer(r"\S.*", text) if not _EXIT.search(line.group())]
-        return _line(lines[-1].group(), lines[-1].start()) if lines else None
+        lines = list(re.finditer(r"\S.*", text))
+        last = [line for line in lines if not _EXIT.search(line.group())] or lines
+        return _line(last[-1].group(), last[-1].start())
     return None
 
 
@@ -251,6 +262,7 @@ class Change:
 
 def changes(text: str) -> Iterator[Change]:
     """The files that a diff or a patch in this text changes."""
+    text = text[:LOOKED_AT]
     heads = list(_DIFF_FILE.finditer(text))
     for place, head in enumerate(heads):
         end = heads[place + 1].start() if place + 1 < len(heads) else len(text)

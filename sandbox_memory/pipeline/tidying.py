@@ -1,0 +1,95 @@
+"""What follows a consolidation: the intermediates of the SDK's names, and what is beyond the limits."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from itertools import zip_longest
+
+from ..ledger import Operation
+from ..signed import is_ours
+from ..stages import commit
+from ..state import State, fold
+from ..workspace import Remove, digest
+from .settle import Change, Seen
+from .store import Step, Store, changed
+
+_CHUNK = re.compile(rb"(?:\A|\n\n)(?=rollout_id: (\S+)\n)")
+
+
+async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) -> None:
+    """Write `raw_memories.md` and `phase_two_selection.json`, remove raw memories and transcripts beyond the limits.
+
+    Only raw memories that changed, or that may have to go, are read. A raw memory that a person edited stays.
+    """
+    seen = await store.see()
+    state, layout = fold(store.ledger), store.layout
+    if not state.ordinal:
+        return
+    merged, chosen = layout.memory("raw_memories.md"), layout.memory("phase_two_selection.json")
+    old = await store.look([merged, chosen])
+    selection = [stem for stem in state.selection() if f"{stem}.md" in seen.raw_memories]
+    chunks = _chunks(old.files.get(merged, b""))
+    stale = [stem for stem in selection if len(chunks.get(stem, b"")) + 1 != seen.raw_memories[f"{stem}.md"]]
+    beyond = [name.removesuffix(".md") for name in seen.raw_memories if name.removesuffix(".md") not in selection]
+    paths = {stem: layout.memory(f"raw_memories/{stem}.md") for stem in [*stale, *beyond]}
+    read = (await store.look(list(paths.values()))).files if paths else {}
+    chunks |= {stem: read[paths[stem]].rstrip(b"\n") for stem in stale if paths[stem] in read}
+    steps: list[Step] = []
+    if selection:
+        steps += changed(old.files, merged, b"\n\n".join(chunks[stem] for stem in selection if stem in chunks))
+    before = old.files.get(chosen)
+    steps += changed(old.files, chosen, commit.selection_bytes(state, layout.sessions_dir, store.at(), before))
+    for stem in beyond:
+        data = read.get(paths[stem])
+        if data is not None and is_ours(data):
+            steps.append(Remove(paths[stem], expect=digest(data)))
+    gone = _beyond(seen, state, keep_rollouts, store.at())
+    steps += [Remove(layout.session(f"{stem}.jsonl")) for stem in sorted(gone)]
+    missing = [
+        stem
+        for stem, rollout in state.rollouts.items()
+        if rollout.consumed and (stem in gone or f"{stem}.jsonl" not in seen.sessions)
+    ]
+    makers = [lambda now: unread(missing)] if missing else []
+    await store.settle(actor, makers, lambda seen, done: steps, seen=seen)
+
+
+def _chunks(merged: bytes) -> dict[str, bytes]:
+    """The raw memories that the merged file consists of, by rollout, as far as their headers tell."""
+    starts = list(_CHUNK.finditer(merged))
+    return {
+        start[1].decode("utf-8", "replace"): merged[start.end() : after.start() if after else len(merged)]
+        for start, after in zip_longest(starts, starts[1:])
+    }
+
+
+def _beyond(seen: Seen, state: State, keep: int | timedelta | None, at: str) -> set[str]:
+    """The consumed transcripts that `keep_rollouts` lets go."""
+    if keep is None:
+        return set()
+    waiting = {stem for stem, _ in state.pending}
+    read = [
+        stem
+        for stem, rollout in state.rollouts.items()
+        if seen.sessions.get(f"{stem}.jsonl") == rollout.consumed and stem not in waiting
+    ]
+    if isinstance(keep, timedelta):
+        oldest = datetime.fromisoformat(at) - keep
+        return {stem for stem in read if _older(state.rollouts[stem].updated_at, oldest)}
+    read.sort(key=lambda stem: state.rollouts[stem].order, reverse=True)
+    return set(read[keep:])
+
+
+def _older(updated_at: str, than: datetime) -> bool:
+    """False for a time that cannot be read: what is not known to be old stays."""
+    try:
+        when = datetime.fromisoformat(updated_at.replace("Z", "+00:00"))
+    except ValueError:
+        return False
+    return (when if when.tzinfo else when.replace(tzinfo=than.tzinfo)) < than
+
+
+def unread(stems: list[str]) -> Change:
+    """Puts the watermarks of these rollouts back to their start."""
+    return Change("extraction", tuple(Operation("consume", stem, {"consumed": 0}) for stem in stems))
