@@ -1,4 +1,4 @@
-"""Memory for agents that are built with the OpenAI Agents SDK: plain files that an agent writes and a person can edit."""
+"""Memory for agents built with the OpenAI Agents SDK: plain files that an agent writes and a person can edit."""
 
 from __future__ import annotations
 

@@ -9,13 +9,14 @@ from typing import Any
 from . import anchoring
 from .document import Document
 from .errors import Unknown
+from .folding import fold
 from .layout import Layout
 from .ledger import Commit, Operation
 from .pipeline.phases import due
 from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
-from .state import State, candidates_of, fold
+from .state import State, candidates_of
 
 BESIDE = 120
 """How many characters beside a quote a receipt shows at most."""

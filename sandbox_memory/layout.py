@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import PurePosixPath
 
 from .errors import ConfigError
@@ -94,7 +94,7 @@ def preset_names() -> list[str]:
     return sorted(path.parent.name for path in folder("layouts").glob("*/layout.toml"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_preset(name: str) -> Preset:
     """Read `layouts/<name>/layout.toml`. Raises `ConfigError` that lists the valid names, or says what is malformed."""
     if name not in preset_names():

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.document import Document
+from sandbox_memory.folding import fold
 from sandbox_memory.layout import Layout
 from sandbox_memory.ledger import parse
 from sandbox_memory.models import (
@@ -25,7 +26,7 @@ from sandbox_memory.models import (
 )
 from sandbox_memory.pipeline import Limits, Pipeline, Report
 from sandbox_memory.records import RunCapture, Usage
-from sandbox_memory.state import State, fold
+from sandbox_memory.state import State
 from sandbox_memory.workspace.local import LocalWorkspace
 
 T = TypeVar("T")

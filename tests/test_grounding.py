@@ -12,7 +12,7 @@ from sandbox_memory.governance.grounding import ungrounded
 TRUE = [
     ("I don't want to fly before 11 AM EST", "Neither works, as I don't want to fly before 11 AM EST. Others?"),
     ("the port is 8443, not 8080", "no, the port is 8443, not 8080"),
-    ("run tests with `pytest -q tests/unit`, never with tox", "So run tests with `pytest -q tests/unit`, never with tox!"),
+    ("test with `pytest -q tests/unit`, never with tox", "So test with `pytest -q tests/unit`, never with tox!"),
     ("We deploy app_server to eu-west-1 only after 18:30", "So: We deploy app_server to eu-west-1 only after 18:30."),
     ("`make build` does not work without BUILD_ID=7", "sadly `make build` does not work without BUILD_ID=7, see it"),
     ("it is in src/app/settings.py, not in conf.d/main.toml", "it is in src/app/settings.py, not in conf.d/main.toml"),

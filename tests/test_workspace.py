@@ -199,7 +199,7 @@ def test_look_says_why_something_cannot_be_read(workspace: Workspace, root: Path
     view = look(workspace, *obstacles, folders=["m", *folders])
     assert view.files == {}
     assert view.problems == {**obstacles, **folders}
-    assert view.folders == {"m": {"real.md": 5}, **dict.fromkeys(folders, {})}
+    assert view.folders == {"m": {"real.md": 5}, **{folder: {} for folder in folders}}
 
 
 @pytest.mark.parametrize("path", ["", ".", "/etc/passwd", "../x", "a/../../x", "a/..", "a\nb", "a\0b"])

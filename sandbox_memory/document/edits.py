@@ -101,7 +101,7 @@ class _ItemEdits:
         for start, end in node.own_ranges():
             if start == node.start:
                 self.sheet.replace(start, self.sheet.bullet(node) + HOLLOW)
-            self.sheet.cut(max(start, node.start + 1), end)
+            self.sheet.cut(max(start, node.start + 1), end, blank_start=start == node.start)
 
     def _revise(self, item: ListItem, node: Node, text: str, identity: str) -> None:
         body = " ".join(part for part in (safe_text(text), identity and f"^{identity}") if part)
@@ -118,7 +118,7 @@ class _ItemEdits:
             prefix = content[: len(content) - len(content.lstrip())]
         self.sheet.replace(line, (prefix + body).rstrip(), new_block=True, apart=line != node.start)
         for start, end in ranges:
-            self.sheet.cut(max(start, line + 1), end)
+            self.sheet.cut(max(start, line + 1), end, blank_start=start <= line)
 
     def _stamp(self, node: Node, identity: str) -> None:
         lines = self.document.lines

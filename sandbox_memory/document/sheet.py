@@ -57,9 +57,9 @@ class Sheet:
         if new_block:
             self._changed_ends.add(line)
 
-    def cut(self, start: int, end: int) -> None:
-        """Take out lines `start` to `end` (exclusive), blank ones at both ends excepted."""
-        while start < end and self.blank(start):
+    def cut(self, start: int, end: int, *, blank_start: bool = False) -> None:
+        """Take out lines `start` to `end` (exclusive), but not blank ones at the end, nor without `blank_start` before."""
+        while start < end and self.blank(start) and not blank_start:
             start += 1
         while end > start and self.blank(end - 1):
             end -= 1
@@ -140,13 +140,15 @@ class Sheet:
         Without one the lower line could continue the upper one's paragraph, underline it as a heading, or make it the
         head of a table.
         """
-        if not writer.moved or below in self._interrupting:
-            return False
-        if isinstance(writer.last, int) and self.bare(writer.last):
+        if not writer.moved:
             return False
         node = self._nodes.get(below)
         if isinstance(writer.last, _Chunk):
+            if below in self._interrupting:
+                return not writer.last.continues
             return node is None or node.list_number != writer.last.continues
+        if below in self._interrupting or (writer.last is not None and self.bare(writer.last)):
+            return False
         if writer.last is None or writer.last in self._atx:
             return False
         if node is None:

@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 from ..config import MemoryGenerateConfig
 from ..document import Document, ListItem
 from ..errors import Unknown
+from ..folding import fold
 from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
 from ..pipeline import Limits, Pipeline, Report, commands
 from ..pipeline.phases import Progress
 from ..records import Kind, Record, RunCapture
-from ..state import State, fold
+from ..state import State
 from ..workspace.local import LocalWorkspace
 
 T = TypeVar("T")

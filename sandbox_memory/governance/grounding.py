@@ -77,23 +77,17 @@ def _hard_words(text: str, sources: Sequence[str]) -> str | None:
     for number in (*numbers(text), *spoken_numbers(text)):
         if number not in known:
             return f"no quote has the number {number!r}"
-    folded = [source.casefold() for source in sources]
     for name in identifiers(text):
-        if not any(_stands_in(name, source) for source in folded):
+        if not any(_places(name, source) for source in sources):
             return f"no quote has {name!r}"
     return None
-
-
-def _stands_in(name: str, source: str) -> bool:
-    return bool(_places(name, source))
 
 
 def _order(text: str, sources: Sequence[str]) -> str | None:
     """Two hard words of one quote must stand in the same order in the text: swapped, they say another thing."""
     hard = hard_words(text)
-    folded = [source.casefold() for source in sources]
     for one, two in pairwise(hard):
-        shared = [(_places(one, source), _places(two, source)) for source in folded]
+        shared = [(_places(one, source), _places(two, source)) for source in sources]
         shared = [(ones, twos) for ones, twos in shared if ones and twos]
         if shared and not any(min(ones) < max(twos) for ones, twos in shared):
             return f"the quote has {two!r} before {one!r}, not after it"
@@ -101,10 +95,10 @@ def _order(text: str, sources: Sequence[str]) -> str | None:
 
 
 def _places(name: str, source: str) -> list[int]:
-    edges = (
-        (r"(?<![\d.])", r"(?!\d)") if name[0].isdigit() and name[-1].isdigit() else ("(?<![a-z0-9_])", "(?![a-z0-9_])")
-    )
-    return [match.start() for match in re.finditer(edges[0] + re.escape(name.casefold()) + edges[1], source)]
+    """Where a name stands by itself, without regard to its case; a number also inside a word, as in 11am."""
+    number = name[0].isdigit() and name[-1].isdigit()
+    before, after = (r"(?<![0-9.])", r"(?![0-9])") if number else ("(?<![A-Za-z0-9_])", "(?![A-Za-z0-9_])")
+    return [match.start() for match in re.finditer(f"{before}(?i:{re.escape(name)}){after}", source)]
 
 
 def _plain_words(text: str, sources: Sequence[str]) -> str | None:

@@ -9,10 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from .. import screening
 from ..blocks import split
 from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..document import strip_for_prompt
 from ..errors import SandboxMemoryError
+from ..folding import fold
 from ..layout import Layout
 from ..ledger import Operation
 from ..models import Model
@@ -22,7 +24,7 @@ from ..records import RunCapture
 from ..rollouts import file_name
 from ..stages import journal, planning
 from ..stages.segment import History, build_line, history_of, repeated
-from ..state import State, fold
+from ..state import State
 from ..workspace import Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
@@ -236,7 +238,7 @@ class Pipeline:
         state = fold(self.store.ledger)
         whole = max(1, len(state.pending))
         while state.pending:
-            given = planning.inputs(state, CHUNK)
+            given = screening.inputs(state, CHUNK)
             progress("consolidating", whole - len(state.pending), whole)
             maker: Maker
             if given.candidates:
@@ -290,7 +292,7 @@ class Pipeline:
         return await self.store.settle("live" if others else "hand", makers, seen=seen)
 
 
-def _consolidation(given: planning.Inputs, draft: Any, usage: Any, layout: Layout) -> Maker:
+def _consolidation(given: screening.Inputs, draft: Any, usage: Any, layout: Layout) -> Maker:
     def maker(state: State) -> Change:
         plan = planning.check(draft, given, state, layout.preset)
         cost = (Operation("usage", "", {"usage": usage.to_json()}),) if usage.requests else ()
@@ -299,7 +301,7 @@ def _consolidation(given: planning.Inputs, draft: Any, usage: Any, layout: Layou
     return maker
 
 
-def _nothing_new(given: planning.Inputs) -> Maker:
+def _nothing_new(given: screening.Inputs) -> Maker:
     return lambda now: Change(
         "consolidation", consolidated=tuple(key for key in given.keys if key in now.pending), refused=given.refused
     )

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from .. import ledger as ledgers
 from ..document import safe_text
 from ..errors import Conflict, SandboxMemoryError, Unknown
+from ..folding import fold
 from ..ledger import Ledger, Operation
 from ..proposals import new_id
 from ..records import Kind, Record, Status, Trust
-from ..state import candidates_of, fold
+from ..state import candidates_of
 from ..templates import one_line
 from ..workspace import Replace, digest
 from . import Pipeline

@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .. import screening
 from ..errors import ModelError, NoUsableModel
+from ..folding import fold
 from ..ledger import Operation
 from ..models import CONSOLIDATION, ConsolidationDraft, Model, Request
 from ..notes import raw_header, raw_memory_file, summary_file
@@ -16,7 +18,7 @@ from ..records import RawMemory, Refusal, Rollout, Usage
 from ..rollouts import parse_rollout
 from ..signed import is_ours, signed
 from ..stages import extraction, planning
-from ..state import State, candidate_body, candidate_facts, fold
+from ..state import State, candidate_body, candidate_facts
 from ..workspace import ABSENT, Ask, Replace, digest
 from .settle import Change, Seen
 from .store import Store
@@ -248,7 +250,7 @@ def _failures(failed: Mapping[str, str], attempts: int) -> Change:
 
 
 async def draft_plan(
-    store: Store, given: planning.Inputs, model: Model, limits: Limits, report: Report
+    store: Store, given: screening.Inputs, model: Model, limits: Limits, report: Report
 ) -> tuple[ConsolidationDraft, Usage] | None:
     """Phase 2's model call: a draft of which at least one operation holds on the state as it is now, and its usage.
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from ..blocks import Block, split, text_digest
 from ..document import Document
+from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, Operation, encode
 from ..records import Refusal
 from ..stages import adoption, commit, recall
-from ..state import State, fold
+from ..state import State
 from ..workspace import ABSENT, Append, Replace, digest
 
 
@@ -84,7 +85,7 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
             drafts.append(
                 Commit(state.ordinal + 1, at, change.actor, change.operations, change.consolidated, change.settings)
             )
-            state.apply(drafts[-1])
+            apply(state, drafts[-1])
     lines, ledger = encode(seen.ledger, drafts)
     steps: list[Append | Replace] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
     summary = commit.with_block(seen.summary, recall.block(state, layout.preset))

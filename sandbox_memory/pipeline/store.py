@@ -16,9 +16,10 @@ from datetime import datetime, timezone
 
 from .. import anchoring
 from ..errors import Conflict, WorkspaceError
+from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
-from ..state import State, fold
+from ..state import State
 from ..workspace import ABSENT, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -153,7 +154,7 @@ class Store:
                     continue
                 self._anchored(steps)
                 self._appended(lines, ledger)
-                state.apply(ledger.commits[-1])
+                apply(state, ledger.commits[-1])
                 return state
         raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
 

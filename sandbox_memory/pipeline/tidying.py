@@ -6,10 +6,11 @@ import re
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
+from ..folding import fold
 from ..ledger import Operation
 from ..signed import is_ours
 from ..stages import commit
-from ..state import State, fold
+from ..state import State
 from ..workspace import Remove, digest
 from .settle import Change, Seen
 from .store import Step, Store, changed

@@ -18,9 +18,7 @@ from ..state import State
 INBOX_HEAD = "# Inbox\n\nTick a line to accept it, delete it to refuse it.\n"
 
 
-def catch_up(
-    document: Document, assigned: Mapping[int, str], dropped: Collection[int], state: State
-) -> list[Edit]:
+def catch_up(document: Document, assigned: Mapping[int, str], dropped: Collection[int], state: State) -> list[Edit]:
     """The edits that make the file show `state`: stamped ids, removed, revised and inserted lines, provenance.
 
     Items without a record (unreadable, or empty) and unreadable items of a record stay as they are.

@@ -6,8 +6,7 @@ theirs, and does not bring back what a person took out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +18,10 @@ from ..ledger import Operation
 from ..models import ConsolidationDraft, ConsolidationMaterial, DraftOperation, Request
 from ..proposals import new_id, propose
 from ..records import Candidate, Evidence, Kind, Record, Refusal, Status, Trust
+from ..screening import Inputs, Screen
 from ..state import State
-from ..templates import render
+from ..templates import one_line, render
 
-TOUCHED = 40
-"""How many existing records a plan is shown at most."""
 REMOVED_BY_ONE = 5
 """How many records one operation may replace."""
 
@@ -39,89 +37,6 @@ class Plan:
     refused: tuple[Refusal, ...]
     consolidated: tuple[tuple[str, int], ...]
     valid: bool = True
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What one consolidation works on: numbered candidates and records, as the prompt shows them."""
-
-    keys: tuple[tuple[str, int], ...]
-    candidates: tuple[Candidate, ...]
-    records: tuple[Record, ...]
-    groups: tuple[str, ...]
-    refused: tuple[Refusal, ...] = ()
-
-
-def inputs(state: State, most: int) -> Inputs:
-    """The oldest pending candidates that may come in, about `most` of them, and the records that they touch."""
-    kept: list[Candidate] = []
-    refused: list[Refusal] = []
-    screen = _Screen(state)
-    keys: list[tuple[str, int]] = []
-    for key in sorted(state.pending, key=lambda key: key[1]):
-        if keys and len(kept) + len(state.pending[key]) > most:
-            break
-        keys.append(key)
-        for candidate in state.pending[key]:
-            why = screen.refuses(candidate)
-            if why:
-                refused.append(Refusal(candidate.text, why))
-            else:
-                kept.append(candidate)
-    visible = state.visible()
-    groups = tuple(dict.fromkeys(record.group for record in visible.values() if record.group))
-    return Inputs(tuple(keys), tuple(kept), touched(kept, visible.values()), groups, tuple(refused))
-
-
-class _Screen:
-    """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already."""
-
-    def __init__(self, state: State) -> None:
-        self._spent: dict[tuple[str, str, int], list[tuple[Evidence, str]]] = {}
-        for id, spans in state.tombstones.items():
-            record = state.records.get(id)
-            gone = record is None or record.status is not Status.ACTIVE
-            self._add(spans, "a person deleted it" if gone else "a person changed it")
-        for record in state.records.values():
-            if record.status is Status.ACTIVE:
-                self._add(record.evidence, "it is known already")
-            elif record.status is Status.SUPERSEDED:
-                self._add(record.evidence, "it was replaced since")
-
-    def _add(self, spans: Iterable[Evidence], why: str) -> None:
-        for span in spans:
-            self._spent.setdefault((span.rollout, span.segment, span.item), []).append((span, why))
-
-    def refuses(self, candidate: Candidate) -> str:
-        """Why the candidate says nothing new: all its quotes are spent; else an empty text."""
-        whys = [self._why(quote) for quote in candidate.evidence]
-        return whys[0] if whys and all(whys) else ""
-
-    def _why(self, quote: Evidence) -> str:
-        for span, why in self._spent.get((quote.rollout, quote.segment, quote.item), ()):
-            if span.overlaps(quote):
-                return why
-        return ""
-
-
-def touched(candidates: Sequence[Candidate], records: Iterable[Record]) -> tuple[Record, ...]:
-    """The records that share a subject or words with the candidates, most shared first, at most `TOUCHED`."""
-    subjects = {candidate.subject for candidate in candidates if candidate.subject}
-    words = [_words(candidate.text) for candidate in candidates]
-    scored = []
-    for record in records:
-        own = _words(record.text)
-        score = max((len(own & other) / (len(own | other) or 1) for other in words), default=0.0)
-        if record.subject and record.subject in subjects:
-            score += 1.0
-        if score > 0.1:
-            scored.append((score, record.created, record))
-    scored.sort(key=lambda entry: entry[:2], reverse=True)
-    return tuple(record for *_, record in scored[:TOUCHED])
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[^\W_]{2,}|[\u3400-\u9fff]", text.casefold()))
 
 
 def request(given: Inputs, *, layout: Layout, extra_prompt: str | None) -> Request[ConsolidationDraft]:
@@ -176,7 +91,7 @@ class _Check:
         self.state, self.preset = state, preset
         self.candidates = {f"c{n}": c for n, c in enumerate(given.candidates, 1)}
         self.records = {f"r{n}": r.id for n, r in enumerate(given.records, 1)}
-        self.screen = _Screen(state)
+        self.screen = Screen(state)
         self.operations: list[Operation] = []
         self.refused: list[Refusal] = []
         self.accepted = 0
@@ -344,8 +259,3 @@ class _Check:
 
 class _Refused(Exception):
     """Why one proposed operation is not let in."""
-
-
-def one_line(text: str) -> str:
-    """The text on one line, blanks collapsed."""
-    return " ".join(text.split())

@@ -144,7 +144,10 @@ class SessionWorkspace:
         about: str = ".",
         inline: bool = True,
     ) -> tuple[str, str]:
-        """How the script gets the content: as text in its arguments if that fits, else in a file written here."""
+        """How the script gets the content: as text in its arguments if that fits, else in a file written here.
+
+        Without `inline` it is always a file, so that the number of calls does not follow the size of the content.
+        """
         part = posixpath.join(folder, f"{TEMP_PREFIX}{token}.part{TEMP_SUFFIX}")
         try:
             text = content.decode("utf-8")

@@ -16,7 +16,7 @@ from ...records import Kind
 from . import places, reports, values, views
 from .helped import NOT_DONE, Command, Commands, Held
 from .places import Misuse, Place
-from .screen import FAINT, GOOD, ID, STRONG, Screen, many
+from .screen import FAINT, GOOD, ID, STRONG, Screen, listed, many
 
 if TYPE_CHECKING:
     from ..plain import OpenMemory
@@ -36,7 +36,7 @@ app = typer.Typer(
 
 PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", hidden=True)]
 WorkspaceOption = Annotated[
-    Path | None, typer.Option("--workspace", metavar="PATH", help="The workspace, by default the one around here.")
+    Path | None, typer.Option("--workspace", metavar="PATH", help="The workspace; by default the one around you.")
 ]
 MemoriesOption = Annotated[
     str | None, typer.Option("--memories", metavar="DIR", help="The memory's folder in the workspace.")
@@ -112,7 +112,7 @@ def process(
     """Turn transcripts into memory.
 
     Reads what is new in sessions/ and writes what it teaches into memories/MEMORY.md. Your edits there stay. What fails
-    stays pending with its cause, and the exit code is then 1.
+    stays pending with its cause, and the exit code is then 1. PATH is the workspace; by default the one around you.
     """
     place, screen = places.find(path, memories, sessions, preset), Screen(as_json=as_json)
     memory = _open(place)
@@ -164,7 +164,7 @@ def status(
     """Say what is there, and what is pending and why.
 
     Counts memories and transcripts, and names pending work with its cause, questions in the inbox, files that cannot be
-    used, and whether an agent's session is open.
+    used, and whether an agent's session is open. PATH is the workspace; by default the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = _open(place)
@@ -191,7 +191,7 @@ def show(
     """List what is remembered, as MEMORY.md groups it.
 
     Each memory with its id, its kind, whose word it is (hand, user, observed, agent or external), and the conversations
-    that it comes from.
+    that it comes from. PATH is the workspace; by default the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = _open(place)
@@ -224,7 +224,10 @@ def history(
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what changed, when, and by whom, the newest first."""
+    """Tell what changed, when, and by whom, the newest first.
+
+    PATH is the workspace; by default the one around you.
+    """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = _open(place)
     commits = memory.history()
@@ -240,7 +243,7 @@ def history(
         screen.line((f"{many(len(commits) - len(chosen), 'older commit')} left out", FAINT))
 
 
-@app.command(cls=Command, epilog="Examples: sandbox-memory why memories/MEMORY.md:12, sandbox-memory why m-7f3a9c2b1d")
+@app.command(cls=Command, epilog="Example: sandbox-memory why memories/MEMORY.md:12")
 def why(
     target: Annotated[str, typer.Argument(metavar="FILE:LINE|ID", hidden=True)],
     workspace: WorkspaceOption = None,
@@ -250,8 +253,8 @@ def why(
 ) -> None:
     """Show who said it, when, and where.
 
-    For a line of MEMORY.md or memory_summary.md, or the id of a memory: its quotes, looked up in the transcripts now, and
-    what happened to it since.
+    For a line of MEMORY.md or memory_summary.md, or for an id such as m-7f3a9c2b1d: the quotes, looked up in the
+    transcripts now, and what happened to the memory since.
     """
     if memories is None and (file := places.of_file(target, workspace)):
         workspace, memories, target = workspace or file[0], file[1], file[2]
@@ -269,7 +272,7 @@ def why(
 @app.command(cls=Command, epilog='Example: sandbox-memory add "I review migrations myself." --kind preference')
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", hidden=True)],
-    kind: Annotated[Kind, typer.Option("--kind", help="What it is about.")] = Kind.FACT,
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help=f"{listed([k.value for k in Kind], 'or')}.")] = Kind.FACT,
     group: Annotated[str, typer.Option("--group", metavar="TITLE", help="The task group to put it in.")] = "General",
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
@@ -343,7 +346,8 @@ def check(
     """Verify the history, every quote, and who wrote it.
 
     Finds commits that were changed, quotes that do not stand where they say, and lines that something else than this
-    user's programs wrote. Writes nothing. Exits with 1 if something does not verify.
+    user's programs wrote. Writes nothing. Exits with 1 if something does not verify. PATH is the workspace; by default
+    the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = _open(place)

@@ -79,11 +79,12 @@ def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str]
     if not (colon and number.isdigit()):
         return None
     tries = [Path(file), *([workspace / file] if workspace else [])]
-    path = next((path.absolute() for path in tries if path.is_file()), None)
-    if path is None:
+    found = next((path for path in tries if path.is_file()), None)
+    if found is None:
         return None
+    path = Path(os.path.abspath(found))
     name = f"{path.name}:{number}"
-    for root in path.parent.parents if workspace is None else [workspace.absolute()]:
+    for root in path.parent.parents if workspace is None else [Path(os.path.abspath(workspace))]:
         if path.is_relative_to(root):
             memories_dir = path.parent.relative_to(root).as_posix()
             if memories_dir.split("/")[0] == MEMORIES:

@@ -148,10 +148,10 @@ def many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def listed(parts: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def listed(parts: Iterable[str], word: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`; `word` is the one before the last."""
     *head, last = list(parts) or [""]
-    return f"{', '.join(head)} and {last}" if head else last
+    return f"{', '.join(head)} {word} {last}" if head else last
 
 
 def complain(word: str, message: str) -> None:

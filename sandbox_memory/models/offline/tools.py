@@ -46,10 +46,10 @@ _JSON_ERROR = re.compile(
     r'^\s*\{\s*"(?:error|err|error_message|exception)"\s*:\s*(?:\{[^{}]*?"message"\s*:\s*)?"(?P<line>(?:[^"\\]|\\.)+)"'
 )
 _KEY = re.compile(r"^([A-Za-z_]\w{0,40}): ?", re.MULTILINE)
+_CHANGED_LINE = re.compile(r"^(?P<sign>[-+])(?!--|\+\+)[ \t]*(?P<line>\S(?:.{0,300}\S)?)[ \t\r]*$", re.MULTILINE)
 _DIFF_FILE = re.compile(
     r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add|Delete) File: )(?P<path>\S(?:.{0,300}\S)?)[ \t\r]*$", re.MULTILINE
 )
-_HUNK = re.compile(r"(?P<old>(?:^-(?!--).*\n)+)(?P<new>(?:^\+(?!\+\+).*(?:\n|\Z))+)", re.MULTILINE)
 
 _RUNNERS = re.compile(
     r"(?:\S*/)?(?:python[\d.]*|pytest|tox|nox|uv|poetry|pip\d?|npm|npx|pnpm|yarn|node|deno|bun|make|just|cmake|"
@@ -267,17 +267,15 @@ def changes(text: str) -> Iterator[Change]:
     for place, head in enumerate(heads):
         end = heads[place + 1].start() if place + 1 < len(heads) else len(text)
         path = Sentence(head["path"], head.start("path"))
-        hunks = list(_HUNK.finditer(text, head.end(), end))
-        pair = _pair(hunks[0]) if len(hunks) == 1 else None
-        yield Change(path, *(pair or (None, None)))
+        yield Change(path, *(_pair(text, head.end(), end) or (None, None)))
 
 
-def _pair(hunk: re.Match[str]) -> tuple[Sentence, Sentence] | None:
-    olds = list(re.finditer(r"^-[ \t]*(?P<line>\S.*?)[ \t\r]*$", hunk.group(), re.MULTILINE))
-    news = list(re.finditer(r"^\+[ \t]*(?P<line>\S.*?)[ \t\r]*$", hunk.group(), re.MULTILINE))
-    news = [match for match in news if not re.match(r"#|//|/?\*", match["line"])] or news
-    if len(olds) != 1 or len(news) != 1 or len(olds[0]["line"]) + len(news[0]["line"]) > LINE + 40:
+def _pair(text: str, start: int, end: int) -> tuple[Sentence, Sentence] | None:
+    """The line that a diff takes out and the one that it puts there, if that is all it changes, comments aside."""
+    lines = list(_CHANGED_LINE.finditer(text, start, end))
+    olds = [Sentence(line["line"], line.start("line")) for line in lines if line["sign"] == "-"]
+    news = [Sentence(line["line"], line.start("line")) for line in lines if line["sign"] == "+"]
+    news = [line for line in news if not re.match(r"#|//|/?\*", line.text)] or news
+    if len(olds) != 1 or len(news) != 1 or olds[0].start > news[0].start:
         return None
-    old, new = olds[0], news[0]
-    start = hunk.start()
-    return Sentence(old["line"], start + old.start("line")), Sentence(new["line"], start + new.start("line"))
+    return (olds[0], news[0]) if len(olds[0].text) + len(news[0].text) <= LINE + 40 else None
