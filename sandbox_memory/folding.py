@@ -35,7 +35,7 @@ def apply(state: State, commit: Commit) -> None:
     if commit.settings:
         state.settings |= commit.settings
     for position, operation in enumerate(commit.operations):
-        _APPLY.get(operation.op, _nothing)(state, operation, commit, position)
+        OPERATIONS.get(operation.op, _nothing)(state, operation, commit, position)
     for key in commit.consolidated:
         state.pending.pop(key, None)
     if commit.consolidated:
@@ -208,7 +208,7 @@ def _nothing(state: State, operation: Operation, commit: Commit, position: int) 
     """A note, or an operation of a later version: kept in the history, without effect on records."""
 
 
-_APPLY: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
+OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     add=_add,
     supersede=_add,
     merge=_add,

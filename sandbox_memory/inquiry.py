@@ -26,8 +26,8 @@ BESIDE = 120
 class Receipt:
     """A quote of a record, and whether it stands where it says now.
 
-    `line` is the 1-based line of the rollout file, `speaker` who said it there, `at` when. `before` and `after` are what
-    else stands in the lines of the quote. `verdict` is empty if it stands there, else what is wrong.
+    `line` is the 1-based line of the rollout file, `speaker` who said it there, `at` when. `before` and `after` are
+    what else stands in the lines of the quote. `verdict` is empty if it stands there, else what is wrong.
     """
 
     quote: str
@@ -57,7 +57,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a line is there: its record, its receipts, what happened to it, and the records that it replaced or that did."""
+    """Why a line is there: its record, its receipts, what happened to it, what it replaced and what replaced it."""
 
     record: Record
     receipts: tuple[Receipt, ...]

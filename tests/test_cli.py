@@ -104,8 +104,9 @@ def line_of(root: Path, text: str) -> int:
 
 
 def helps() -> str:
-    pages = [runner().invoke(app, [*words, "--help"], prog_name="sandbox-memory") for words in ([], *([c] for c in COMMANDS))]
-    return "\n\n".join(page.stdout.rstrip("\n") for page in pages) + "\n"
+    each = [["--help"], *([command, "--help"] for command in COMMANDS)]
+    pages = [runner().invoke(app, words, prog_name="sandbox-memory").stdout.rstrip("\n") for words in each]
+    return "\n\n".join(pages) + "\n"
 
 
 def test_help_is_the_golden_copy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,8 +242,8 @@ def test_show_all_tells_what_is_out_of_sight_and_why(root: Path) -> None:
     process(root, Replacing())
     known = ids(root)
     sm("add", "a line to delete", "--workspace", root)
-    text = handbook(root).read_text(encoding="utf-8")
-    handbook(root).write_text("".join(x for x in text.splitlines(True) if "a line to delete" not in x), encoding="utf-8")
+    lines = handbook(root).read_text(encoding="utf-8").splitlines(keepends=True)
+    handbook(root).write_text("".join(line for line in lines if "a line to delete" not in line), encoding="utf-8")
     secret = of("add", "a line to forget", "--workspace", root)["record"]["id"]
     sm("forget", secret, "--yes", "--workspace", root)
     process(root, generate=MemoryGenerateConfig(max_raw_memories=1))
@@ -410,8 +411,7 @@ def test_check_counts_what_is_too_much_to_tell(root: Path) -> None:
     for number in range(12):
         tell(root, f"note {number}", rollout="ports")
     path = root / "sessions" / "ports.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([lines[0], *(line.replace("note", "nose") for line in lines[1:])]) + "\n", encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("note ", "nose "), encoding="utf-8")
     said = sm("check", root, code=1).stdout
     assert "and 4 more of this kind" in said
     assert len(of("check", root, code=1)["findings"]) == 12

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -372,6 +373,21 @@ def test_a_new_value_of_a_subject_supersedes_and_two_candidates_make_one_line() 
     assert [(o.op, o.candidates) for o in found] == [("skip", ["c1"]), ("add", ["c2"])]
     (once,) = planned([candidate("the port is 8443"), candidate("The port is 8443.")])
     assert (once.op, once.candidates) == ("add", ["c1", "c2"])
+
+
+def test_support_of_a_record_comes_before_what_supersedes_it() -> None:
+    known = record("Device A is a Synology", subject="device a")
+    new = [candidate("Device A is a Synology.", subject="device a"), candidate("Device A is fnOS", subject="device a")]
+    assert [(o.op, o.records) for o in planned(new, (known,))] == [("support", ["r1"]), ("supersede", ["r1"])]
+
+
+def test_thousands_of_candidates_take_seconds() -> None:
+    words = [f"w{a}{b}x" for a in "abcdefghij" for b in "klmnopqrstuvwxyz"]
+    chance = random.Random(1)
+    many = [candidate(" ".join(chance.choices(words, k=12)), task=f"task {n % 50}") for n in range(2_000)]
+    start = time.perf_counter()
+    assert len(planned(many)) == 2_000
+    assert time.perf_counter() - start < 10
 
 
 def test_a_new_line_goes_to_a_group_that_is_alike_else_to_one_named_after_its_task() -> None:

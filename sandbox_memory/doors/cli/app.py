@@ -44,6 +44,7 @@ MemoriesOption = Annotated[
 SessionsOption = Annotated[
     str | None, typer.Option("--sessions", metavar="DIR", help="The transcripts' folder in the workspace.")
 ]
+KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON document instead.")]
 
 
@@ -77,7 +78,8 @@ def demo(
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="A real model instead of the scripted one.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Watch an agent get a memory, and use it.
 
@@ -107,7 +109,8 @@ def process(
     sessions: SessionsOption = None,
     again: Annotated[bool, typer.Option("--again", help="Read all transcripts again, from their start.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name each refusal with its reason.")] = False,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Turn transcripts into memory.
 
@@ -143,7 +146,8 @@ def _progress() -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    doing = TextColumn("{task.description}")
+    columns = (SpinnerColumn(), doing, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     shows = console.is_terminal and not console.is_dumb_terminal
     with Progress(*columns, console=console, transient=True, disable=not shows) as bars:
         task = bars.add_task("reading", total=None)
@@ -159,7 +163,8 @@ def status(
     path: PathArgument = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Say what is there, and what is pending and why.
 
@@ -186,7 +191,8 @@ def show(
     ] = False,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """List what is remembered, as MEMORY.md groups it.
 
@@ -222,7 +228,8 @@ def history(
     ] = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Tell what changed, when, and by whom, the newest first.
 
@@ -249,7 +256,8 @@ def why(
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Show who said it, when, and where.
 
@@ -272,12 +280,13 @@ def why(
 @app.command(cls=Command, epilog='Example: sandbox-memory add "I review migrations myself." --kind preference')
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", hidden=True)],
-    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help=f"{listed([k.value for k in Kind], 'or')}.")] = Kind.FACT,
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help=KINDS)] = Kind.FACT,
     group: Annotated[str, typer.Option("--group", metavar="TITLE", help="The task group to put it in.")] = "General",
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Remember a line in so many words.
 
@@ -302,7 +311,8 @@ def forget(
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Erase memories, for good.
 
@@ -341,7 +351,8 @@ def check(
     path: PathArgument = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
-    as_json: JsonOption = False,
+    as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False,
 ) -> None:
     """Verify the history, every quote, and who wrote it.
 
@@ -361,7 +372,8 @@ def check(
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory layouts")
-def layouts(as_json: JsonOption = False) -> None:
+def layouts(as_json: KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+JsonOption = False) -> None:
     """List the presets: what to remember, and where.
 
     Each with its folders in the workspace and its headings in MEMORY.md.

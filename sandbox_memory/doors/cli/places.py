@@ -34,7 +34,7 @@ class Place:
     @property
     def whole(self) -> str:
         """The workspace's path from the root of the file system."""
-        return os.path.abspath(self.root)
+        return str(_whole(self.root))
 
     def command(self, verb: str, *, option: str = "") -> str:
         """The command line that does `verb` to this memory, to be shown; `option` names the option for a workspace."""
@@ -53,7 +53,12 @@ class Place:
 def shown(path: Path) -> str:
     """The path from the current folder, if it is below it, else from the root."""
     relative = os.path.relpath(path)
-    return os.path.abspath(path) if relative.startswith("..") else relative
+    return str(_whole(path)) if relative.startswith("..") else relative
+
+
+def _whole(path: Path) -> Path:
+    """The path from the root, its links kept: the person knows them by these names."""
+    return Path(os.path.abspath(path))  # noqa: PTH100
 
 
 def find(
@@ -82,9 +87,9 @@ def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str]
     found = next((path for path in tries if path.is_file()), None)
     if found is None:
         return None
-    path = Path(os.path.abspath(found))
+    path = _whole(found)
     name = f"{path.name}:{number}"
-    for root in path.parent.parents if workspace is None else [Path(os.path.abspath(workspace))]:
+    for root in path.parent.parents if workspace is None else [_whole(workspace)]:
         if path.is_relative_to(root):
             memories_dir = path.parent.relative_to(root).as_posix()
             if memories_dir.split("/")[0] == MEMORIES:
@@ -93,7 +98,7 @@ def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str]
 
 
 def elsewhere(place: Place) -> list[tuple[str, str]]:
-    """The other memories of the workspace, as (memories folder, sessions folder): those with a ledger or transcripts."""
+    """The other memories of the workspace that hold something, as (memories folder, sessions folder)."""
     found = {name: "sessions" + name.removeprefix(MEMORIES) for name in _ledgers(place.root)}
     for folder in [place.root / SESSIONS, *_folders(place.root / SESSIONS)]:
         if _transcripts(folder):
@@ -107,9 +112,9 @@ def _named(given: Path) -> Path:
     if not given.exists():
         raise Misuse(f"there is no folder {given}; name a workspace, the folder that holds memories/ or sessions/")
     if not given.is_dir():
-        raise Misuse(f"{given} is a file; name the workspace that it is in, the folder that holds memories/ or sessions/")
+        raise Misuse(f"{given} is a file; name its workspace, the folder that holds memories/ or sessions/")
     if (given / "ledger.jsonl").is_file() and not (given / MEMORIES).exists():
-        above = shown(given.absolute().parent)
+        above = shown(_whole(given).parent)
         raise Misuse(f"{given} is a memory itself; name the workspace that it is in: {above}")
     return given
 
@@ -121,8 +126,8 @@ def _around(start: Path, memories_dir: str | None) -> Path:
             if holds(root):
                 return root
     raise Misuse(
-        f"no workspace is here: neither {start} nor a folder above it holds memories/ledger.jsonl, memories/MEMORY.md or "
-        "sessions/. Go into a workspace, or name one, as in `sandbox-memory status PATH`"
+        f"no workspace is here: neither {start} nor a folder above it holds memories/ledger.jsonl, "
+        "memories/MEMORY.md or sessions/. Go into a workspace, or name one, as in `sandbox-memory status PATH`"
     )
 
 
@@ -142,7 +147,8 @@ def _only(root: Path) -> str:
         return MEMORIES
     others = _ledgers(root)
     if len(others) > 1:
-        raise Misuse(f"{shown(root)} has several memories, {', '.join(others)}; say which, as in --memories {others[0]}")
+        names = ", ".join(others)
+        raise Misuse(f"{shown(root)} has several memories, {names}; say which, as in --memories {others[0]}")
     return others[0] if others else MEMORIES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .places import Place, elsewhere
+from .places import MEMORIES, Place, elsewhere
 from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Screen, listed, many, size, when
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def _cause(screen: Screen, names: Sequence[str], cause: str, failure: Mapping[st
     screen.line(listed(few), indent=15, hang=2)
     if cause:
         tried = many(failure["attempts"], "try", "tries")
-        screen.line((plain_cause(cause), BAD), (f" ({tried}, the last {when(failure['at'])})", FAINT), indent=15, hang=2)
+        last = when(failure["at"])
+        screen.line((plain_cause(cause), BAD), (f" ({tried}, the last {last})", FAINT), indent=15, hang=2)
 
 
 def plain_cause(cause: str) -> str:
@@ -177,15 +178,18 @@ def following(screen: Screen, place: Place, facts: Mapping[str, Any], *, model: 
 def empty(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
     """What to do with a workspace that remembers nothing."""
     if facts["pending"] or facts["unconsolidated"]:
-        amount = size(sum(entry["bytes"] for entry in facts["pending"]))
-        waiting = f"{many(len(facts['pending']), 'transcript waits', 'transcripts wait')} in {facts['sessions_dir']}/"
-        screen.line(f"{waiting} ({amount}). Read them:" if len(facts["pending"]) != 1 else f"{waiting} ({amount}). Read it:")
+        if facts["pending"]:
+            waiting = many(len(facts["pending"]), "transcript waits", "transcripts wait")
+            amount = size(sum(entry["bytes"] for entry in facts["pending"]))
+            screen.line(f"{waiting} in {facts['sessions_dir']}/ ({amount}):", hang=2)
+        else:
+            screen.line("What the transcripts taught waits to be taken in:", hang=2)
         hint(screen, place.command("process") + " --model offline", "needs no key and no network")
         hint(screen, place.command("process") + " --model NAME", "any model that the Agents SDK knows")
         return
     for memories, sessions in elsewhere(place):
-        folders = f" --memories {memories} --sessions {sessions}"
-        hint(screen, Place(place.root, "memories", None, named=place.named).command("process") + folders, "is not empty")
+        plain = Place(place.root, MEMORIES, None, named=place.named).command("process")
+        hint(screen, f"{plain} --memories {memories} --sessions {sessions}", "holds something")
     if not facts["rollouts"]:
         screen.line("An agent with the capability Memory() fills it, and so can you:", hang=2)
     hint(screen, place.command("add", option="--workspace") + ' "…"', "remember a line in so many words")

@@ -80,7 +80,7 @@ class Screen:
 def safe(text: str) -> str:
     """The text on one line, nothing in it acting on the terminal: such characters are shown as their escapes."""
     text = _SURROGATE.sub("\ufffd", " ".join(text.splitlines()).replace("\t", " "))
-    return _ACTIVE.sub(lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", text)
+    return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def wrapped(text: Text, width: int, hang: int) -> list[Text]:

@@ -176,7 +176,7 @@ def _receipts(screen: Screen, reason: Reason) -> None:
     elif count == 1:
         verdict = ("which does not stand where it says", BAD)
     else:
-        verdict = (f"of which {good:,} {'stands' if good == 1 else 'stand'} where {'it says' if good == 1 else 'they say'}", BAD)
+        verdict = (f"{count - good:,} of which {'does' if count - good == 1 else 'do'} not stand where it says", BAD)
     screen.line((many(count, "quote"), STRONG), ", ", verdict, hang=2)
     for receipt in reason.receipts:
         _receipt(screen, receipt)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ...governance.wording import content, hard_words, normal, words
 from ...records import Candidate, Kind, Record
@@ -93,6 +94,7 @@ def same(one: Said, two: Said) -> bool:
     return shared >= 3 and shared >= REWORDED * least
 
 
+@lru_cache(maxsize=4096)
 def tokens(text: str) -> frozenset[str]:
     """Words, and pairs of characters where there are no blanks between words."""
     found = set(re.findall(r"[^\W_\u3400-\u9fff]+", text))
@@ -106,62 +108,93 @@ def overlap(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / len(one | two) if one or two else 0.0
 
 
-@dataclass
-class _New:
-    """A line to be added, and the candidates that say it."""
+@dataclass(eq=False)
+class _Line:
+    """A record that stands (`record` is its name) or a line to be added, and the candidates that say it."""
 
     said: Said
-    candidate: Candidate
-    names: list[str]
+    record: str = ""
+    names: list[str] = field(default_factory=list)
+    task: str = ""
     replaces: str = ""
+    gone: bool = False
 
 
-@dataclass
+class _Index:
+    """Finds the lines that may say the same as another, without a look at each."""
+
+    def __init__(self) -> None:
+        self.lines: list[_Line] = []
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+
+    def add(self, line: _Line) -> None:
+        for word in _keys(line.said):
+            self._by_word[word].append(len(self.lines))
+        self.lines.append(line)
+
+    def find(self, said: Said) -> _Line | None:
+        """The first line that says the same."""
+        keys = _keys(said)
+        shared = Counter(place for key in keys for place in self._by_word[key])
+        likely = (self.lines[place] for place in sorted(shared) if shared[place] * 2 > min(len(keys), 4))
+        return next((line for line in likely if not line.gone and same(said, line.said)), None)
+
+
+def _keys(said: Said) -> set[str]:
+    return {*said.content, f"={said.plain}", *([f"!{said.fault}"] * bool(said.fault))}
+
+
 class _Taking:
-    material: ConsolidationMaterial
-    new: list[_New] = field(default_factory=list)
-    supported: dict[str, list[str]] = field(default_factory=dict)
-    outdated: list[str] = field(default_factory=list)
+    def __init__(self, material: ConsolidationMaterial) -> None:
+        self.groups = list(material.groups)
+        self.index = _Index()
+        self.by_subject: dict[tuple[Kind, str], _Line] = {}
+        self.outdated: list[str] = []
+        for number, record in enumerate(material.records, 1):
+            self._stands(_Line(_said(record), f"r{number}"))
 
-    def __post_init__(self) -> None:
-        self.known = {f"r{n}": _said(record) for n, record in enumerate(self.material.records, 1)}
-        self.groups = list(self.material.groups)
+    def _stands(self, line: _Line) -> None:
+        self.index.add(line)
+        if line.said.subject:
+            self.by_subject[line.said.kind, line.said.subject.casefold()] = line
 
     def take(self, name: str, candidate: Candidate) -> None:
+        """Take one candidate in: as support, as a new value, or as a new line."""
         said = _said(candidate)
-        for other in self.new:
-            if same(said, other.said):
-                other.names.append(name)
-                return
-        known = next((id for id, record in self.known.items() if same(said, record)), "")
-        if known:
-            self.supported.setdefault(known, []).append(name)
+        known = self.index.find(said)
+        if known is not None:
+            known.names.append(name)
             return
-        for other in [other for other in self.new if _replaces(said, other.said)]:
-            self.new.remove(other)
-            self.outdated.extend(other.names)
-        taken = {other.replaces for other in self.new}
-        replaced = next((id for id, record in self.known.items() if _replaces(said, record) and id not in taken), "")
-        self.new.append(_New(said, candidate, [name], replaced))
+        line = _Line(said, names=[name], task=candidate.task)
+        old = self.by_subject.get((said.kind, said.subject.casefold())) if said.subject else None
+        if old is not None:
+            line.replaces, old.gone = old.record or old.replaces, True
+            self.outdated.extend([] if old.record else old.names)
+        self._stands(line)
 
     def operations(self) -> list[DraftOperation]:
+        """Everything that was taken in, as operations: support first, then what is outdated, then new lines."""
+        said = [line for line in self.index.lines if line.names]
         found = [
-            DraftOperation(op="support", candidates=names, records=[id], reason="said again")
-            for id, names in self.supported.items()
+            DraftOperation(op="support", candidates=line.names, records=[line.record], reason="said again")
+            for line in said
+            if line.record
         ]
         if self.outdated:
             found.append(DraftOperation(op="skip", candidates=self.outdated, reason="said otherwise later"))
-        for new in self.new:
+        for line in said:
+            if line.record or line.gone:
+                continue
             found.append(
                 DraftOperation(
-                    op="supersede" if new.replaces else "add",
-                    candidates=new.names,
-                    records=[new.replaces] if new.replaces else [],
-                    text=new.said.text,
-                    kind=new.said.kind.value,
-                    subject=new.said.subject,
-                    group=self._group(new.candidate.task),
-                    reason="a new value of its subject" if new.replaces else "new",
+                    op="supersede" if line.replaces else "add",
+                    candidates=line.names,
+                    records=[line.replaces] if line.replaces else [],
+                    text=line.said.text,
+                    kind=line.said.kind.value,
+                    subject=line.said.subject,
+                    group=self._group(line.task),
+                    reason="a new value of its subject" if line.replaces else "new",
                 )
             )
         return found
@@ -178,7 +211,3 @@ class _Taking:
 
 def _said(value: Candidate | Record) -> Said:
     return Said(value.kind, value.text, value.subject)
-
-
-def _replaces(new: Said, old: Said) -> bool:
-    return bool(new.subject) and new.kind is old.kind and new.subject.casefold() == old.subject.casefold()

@@ -1,0 +1,87 @@
+"""The examples of docs/formats.md are read as the files that they show; they are one workspace, and it verifies."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sandbox_memory.blocks import split
+from sandbox_memory.document import Document
+from sandbox_memory.folding import fold
+from sandbox_memory.inquiry import receipt
+from sandbox_memory.layout import Layout
+from sandbox_memory.ledger import parse
+from sandbox_memory.notes import raw_header
+from sandbox_memory.records import Kind, Trust
+from sandbox_memory.rollouts import parse_rollout
+from sandbox_memory.signed import is_ours
+from sandbox_memory.stages.recall import block
+from sandbox_memory.state import evidence_of
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
+EXAMPLES = {
+    match["name"]: match["text"]
+    for match in re.finditer(
+        r"^```\w+ (?P<name>\w+)\n(?P<text>.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+}
+
+
+def example(name: str) -> bytes:
+    return EXAMPLES[name].encode()
+
+
+def test_the_ledger_verifies_and_the_handbook_shows_it() -> None:
+    ledger = parse(example("ledger"))
+    assert not ledger.problems and len(ledger) == 4
+    state = fold(ledger)
+    document = Document.parse(example("handbook"))
+    assert document.marker == state.ordinal
+    assert {item.id: item.text for item in document.items} == {r.id: r.text for r in state.visible().values()}
+    assert split(example("summary")).block == block(state, Layout.of("memories", "sessions").preset)
+    assert not split(example("summary")).touched
+
+
+def test_the_quotes_stand_in_the_rollout() -> None:
+    rollout = parse_rollout(example("rollout"), rollout_id="release-42", path="sessions/release-42.jsonl")
+    layout = Layout.of("memories", "sessions")
+    quotes = [
+        quote for commit in parse(example("ledger")).commits for o in commit.operations for quote in evidence_of(o)
+    ]
+    found = [receipt(quote, rollout, layout) for quote in quotes if quote.quote]
+    assert found and not any(entry.verdict for entry in found)
+    line = json.loads(EXAMPLES["rollout"])
+    assert list(line)[:2] == ["updated_at", "rollout_id"] and line["segment"] == quotes[0].segment
+    assert fold(parse(example("ledger"))).rollouts["release-42"].consumed == len(example("rollout"))
+
+
+@pytest.mark.parametrize("name", ["raw_memory", "rollout_summary"])
+def test_notes_are_signed(name: str) -> None:
+    assert is_ours(example(name)) and raw_header(EXAMPLES[name])["consumed_bytes"] == str(len(example("rollout")))
+
+
+def test_inbox_selection_and_layout() -> None:
+    inbox = split(example("inbox"))
+    assert inbox.block is not None and not inbox.touched
+    (question,) = Document.parse(inbox.block.text.encode()).items
+    assert question.checked is False and question.id.startswith("p-")
+    selected = json.loads(EXAMPLES["selection"])["selected"]
+    assert [entry["rollout_id"] for entry in selected] == fold(parse(example("ledger"))).selection()
+    headings = tomllib.loads(EXAMPLES["layout"])["headings"]
+    assert all(Kind(kind) for kind in headings)
+
+
+def test_every_operation_and_trust_is_explained() -> None:
+    from sandbox_memory.folding import OPERATIONS
+
+    page = PAGE.read_text(encoding="utf-8")
+    missing = [word for word in [*OPERATIONS, *(trust.label for trust in Trust)] if f"`{word}`" not in page]
+    assert not missing
