@@ -10,15 +10,16 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-_BEGIN = re.compile(r"^[ \t]*<!-- memory:begin (\d+) -->[ \t]*(?=\r?$)", re.M)
+_BEGIN = re.compile(r"^[ \t]*<!-- memory:begin ([0-9]{1,18}) -->[ \t]*(?=\r?$)", re.M)
+_OURS = re.compile(r"^.*\^[mp]-[0-9a-f]{10}[ \t]*(?=\r?$)", re.M)
 _END = re.compile(r"^[ \t]*<!-- memory:end ([0-9a-f]{12}) -->[ \t]*(?=\r?$)", re.M)
 
 
 @dataclass(frozen=True)
 class Block:
-    """The text between the markers, and the ordinal of the commit that it shows."""
+    """The text between the markers, and the ordinal of the commit that it shows: None where its marker was cut off."""
 
-    ordinal: int
+    ordinal: int | None
     text: str
 
 
@@ -41,18 +42,26 @@ class Split:
 
 
 def split(data: bytes) -> Split:
-    """Find the block in a file. A begin marker without an end marker is taken to be no block: its lines are text."""
+    """Find the block in a file.
+
+    Where one of the markers is gone, the block reaches to the end of the file, or begins with the first line that holds
+    an id of ours; it is touched then.
+    """
     text = data.decode("utf-8", "surrogateescape")
     begin = _BEGIN.search(text)
-    end = _END.search(text, begin.end()) if begin else None
-    if begin is None or end is None:
+    end = _END.search(text, begin.end() if begin else 0)
+    if begin is None and end is None:
         return Split(text, None, "")
-    inner = text[begin.end() : end.start()].strip("\r\n")
-    return Split(text[: begin.start()], Block(int(begin[1]), inner), text[end.end() :], end[1])
+    first = begin or _OURS.search(text, 0, end.start() if end else len(text)) or end
+    assert first is not None
+    start = begin.end() if begin else first.start()
+    inner = text[start : end.start() if end else len(text)].strip("\r\n")
+    block = Block(int(begin[1]) if begin else None, inner)
+    return Split(text[: first.start()], block, text[end.end() :] if end else "", end[1] if begin and end else "")
 
 
-def join(parts: Split, block: Block) -> bytes:
-    """The file with `block` in the place of the old one, or at the end; everything else as it was."""
+def join(parts: Split, block: Block, *, below: str = "") -> bytes:
+    """The file with `block` in the place of the old one, or at the end, and `below` after it; all else as it was."""
     newline = "\r\n" if "\r\n" in parts.before + parts.after else "\n"
     before = parts.before
     if parts.block is None and before.strip("\ufeff"):
@@ -61,6 +70,7 @@ def join(parts: Split, block: Block) -> bytes:
     text = block.text.replace("\n", newline)
     lines = [f"<!-- memory:begin {block.ordinal} -->", text, f"<!-- memory:end {text_digest(text)} -->"]
     after = parts.after or newline
+    after = newline * 2 + below.replace("\n", newline) + after if below else after
     return (before + newline.join(lines) + after).encode("utf-8", "surrogateescape")
 
 

@@ -23,7 +23,9 @@ class WorkspaceError(SandboxMemoryError, OSError):
 
 
 class Conflict(SandboxMemoryError):
-    """A guarded write was refused because the file is not what the writer had read; nothing was written.
+    """A guarded write was refused because the file is not what the writer had read.
+
+    Found before the first step, nothing was written; found in the last moment, the steps before it stay done.
 
     `path` is the workspace-relative path whose guard failed. Read again and retry.
     """

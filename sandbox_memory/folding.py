@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,8 @@ from .ledger import Commit, Ledger, Operation
 from .records import Kind, Record, Status, Trust
 from .state import Failure, Proposal, RolloutState, State, candidates_of, evidence_of
 
+SETTINGS = {"max_raw_memories": int, "summary_tokens": int, "sessions_dir": str, "preset": str}
+"""What the known settings are; one of another type is passed over."""
 KEPT_FOLDS = 4
 """How many states of one ledger are kept for the next question."""
 
@@ -30,23 +33,40 @@ def fold(ledger: Ledger, upto: int | None = None) -> State:
 
 
 def apply(state: State, commit: Commit) -> None:
-    """Take one more commit into a state."""
+    """Take one more commit into a state. What nobody of ours can have written is passed over, and noted."""
     state.ordinal = commit.ordinal
-    if commit.settings:
-        state.settings |= commit.settings
+    for key, value in (commit.settings or {}).items():
+        if type(value) is SETTINGS.get(key, type(value)):
+            state.settings[key] = value
     for position, operation in enumerate(commit.operations):
-        OPERATIONS.get(operation.op, _nothing)(state, operation, commit, position)
+        try:
+            OPERATIONS.get(operation.op, _nothing)(state, operation, commit, position)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            state.senseless[commit.ordinal] = f"{operation.op} {operation.id} ({type(error).__name__})"
     for key in commit.consolidated:
         state.pending.pop(key, None)
     if commit.consolidated:
         state.failures.pop("", None)
+    for proposal in [p for p in state.proposals.values() if p.on_refusal and not _held(p.on_refusal, state)]:
+        del state.proposals[proposal.id]  # a person brought all the lines back: the question has its answer
+
+
+def _held(operations: Iterable[Operation], state: State) -> bool:
+    """True if one of the records still waits for its answer."""
+    return any(o.id in state.records and state.records[o.id].status is Status.HELD for o in operations)
 
 
 def _operations(items: Iterable[Mapping[str, Any]]) -> tuple[Operation, ...]:
     return tuple(Operation(item["op"], item["id"], item["facts"], item["body"]) for item in items)
 
 
+def _fit(operation: Operation, prefix: str) -> None:
+    if not re.fullmatch(prefix + "[0-9a-f]{10}", operation.id):
+        raise ValueError("not an id of ours")
+
+
 def _add(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    _fit(operation, "m-")
     facts, body = operation.facts, operation.body
     evidence = evidence_of(operation)
     known = state.records.get(operation.id)
@@ -152,13 +172,20 @@ def _hold(state: State, operation: Operation, commit: Commit, position: int) -> 
 def _propose(state: State, operation: Operation, commit: Commit, position: int) -> None:
     if operation.erased:
         return
+    _fit(operation, "p-")
     state.proposals[operation.id] = Proposal(
         operation.id,
         str(operation.body.get("text", "")),
         _operations(operation.body.get("operations", ())),
         str(operation.facts.get("source", commit.actor)),
         _operations(operation.body.get("on_refusal", ())),
+        dict(operation.body.get("about", {})),
     )
+
+
+def _unheard(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    if operation.id in state.proposals:
+        state.proposals[operation.id] = replace(state.proposals[operation.id], unheard=True)
 
 
 def _decide(state: State, operation: Operation, commit: Commit, position: int) -> None:
@@ -168,9 +195,11 @@ def _decide(state: State, operation: Operation, commit: Commit, position: int) -
 
 def _extract(state: State, operation: Operation, commit: Commit, position: int) -> None:
     facts, body = operation.facts, operation.body
+    since, rank = facts.get("order", (commit.ordinal, position + 1))
+    order = (int(since), int(rank))
     state.rollouts[operation.id] = RolloutState(
-        consumed=int(facts["consumed"]),
-        order=(commit.ordinal, position + 1),
+        consumed=max(0, int(facts["consumed"])),
+        order=order,
         updated_at=str(facts.get("updated_at", "")),
         summary_file=str(facts.get("summary_file", "")),
         terminal_state=str(facts.get("terminal_state", "")),
@@ -182,6 +211,7 @@ def _extract(state: State, operation: Operation, commit: Commit, position: int) 
     candidates = candidates_of(operation)
     if candidates:
         state.pending[(operation.id, commit.ordinal)] = candidates
+        state.orders[(operation.id, commit.ordinal)] = order
 
 
 def _sum(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
@@ -190,7 +220,7 @@ def _sum(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
 
 def _consume(state: State, operation: Operation, commit: Commit, position: int) -> None:
     known = state.rollouts.get(operation.id, RolloutState())
-    state.rollouts[operation.id] = replace(known, consumed=int(operation.facts["consumed"]))
+    state.rollouts[operation.id] = replace(known, consumed=max(0, int(operation.facts["consumed"])))
     state.failures.pop(operation.id, None)
 
 
@@ -222,6 +252,7 @@ OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     release=_hold,
     propose=_propose,
     decide=_decide,
+    unheard=_unheard,
     extract=_extract,
     consume=_consume,
     fail=_fail,

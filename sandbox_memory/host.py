@@ -20,6 +20,8 @@ OPEN_TIMEOUT = 30.0
 """Seconds that a run waits for its briefing; after that it goes on without memory."""
 HOLD_TIMEOUT = 5.0
 """Seconds that a cancelled run still waits for its segment to be written."""
+MOST_UNWRITTEN = 500
+"""How many captures of closed sessions are kept in this process for another try, of all workspaces."""
 RUN_GRACE = 1.0
 """Seconds that a close waits for runs of the session to end: a stream broken off just before still records itself."""
 
@@ -141,7 +143,6 @@ class Host:
         self.runs: weakref.WeakSet[Any] = weakref.WeakSet()
         """Runs that memories of this session take part in."""
         self._slots: dict[tuple[str, str, bool], Slot] = {}
-        self._unwritten: dict[tuple[str, str, bool], list[RunCapture]] = {}
         self._work: set[asyncio.Task[Any]] = set()
         self._armed = False
 
@@ -157,7 +158,7 @@ class Host:
             if generate is not None:
                 self._refuse_overlap(layout)
             slot = self._slots[key] = Slot(self, layout, generate, read)
-            slot.kept = self._unwritten.pop(key, [])
+            slot.kept = _UNWRITTEN.pop((*whereabouts(self.session), *key), [])
             self._arm()
         slot.generate = generate
         slot.read = read or slot.read
@@ -237,12 +238,28 @@ class Host:
             if slot in slots:
                 del self._slots[key]
                 if slot.kept:
-                    self._unwritten[key] = slot.kept
                     logger.error(
-                        "memory of %s: %d run(s) could not be written before the session closed",
+                        "memory of %s: %d run(s) could not be written before the session closed; only the next session "
+                        "of this process in the same workspace can still do so",
                         slot.layout.memories_dir,
                         len(slot.kept),
                     )
+                    _UNWRITTEN[(*whereabouts(self.session), *key)] = slot.kept
+                    while sum(map(len, _UNWRITTEN.values())) > MOST_UNWRITTEN:
+                        del _UNWRITTEN[next(iter(_UNWRITTEN))]
+
+
+_UNWRITTEN: dict[tuple[object, ...], list[RunCapture]] = {}
+"""Captures that closed sessions could not write, by workspace and layout; the workspace's next session tries again."""
+
+
+def whereabouts(session: Session) -> tuple[str, str]:
+    """What tells a workspace from others in this process: its folder on this machine, else the session's id."""
+    state = getattr(session, "state", None)
+    kind = str(getattr(state, "type", ""))
+    if kind == "unix_local":
+        return kind, str(state.manifest.root)  # type: ignore[union-attr]
+    return kind, str(getattr(state, "session_id", id(session)))
 
 
 _HOSTS: weakref.WeakKeyDictionary[Any, weakref.ref[Host]] = weakref.WeakKeyDictionary()

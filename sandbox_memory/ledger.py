@@ -18,6 +18,8 @@ from typing import Any
 from .workspace import Mark
 
 VERSION = 1
+_NOT_OURS = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What reading a line may raise that something else than this module wrote."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All commits of a ledger file, its mark for the next append, and what about it does not verify."""
+    """All commits of a ledger file, its mark for the next append, and what about it does not verify.
+
+    `lines` counts the lines of the file, a torn last one included.
+    """
 
     commits: tuple[Commit, ...] = ()
     mark: Mark = field(default_factory=lambda: Mark.of(b""))
     problems: tuple[Problem, ...] = ()
+    lines: int = 0
     folds: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     """States that were folded already, by ordinal; a ledger that goes on from this one shares them."""
 
@@ -89,24 +95,28 @@ def parse(data: bytes, after: Ledger | None = None) -> Ledger:
     """
     commits: list[Commit] = list(after.commits) if after else []
     problems: list[Problem] = list(after.problems) if after else []
-    start = after.mark.size if after else 0
-    lines_before = commits[-1].line if commits else 0
-    for number, raw in enumerate(data[start:].split(b"\n"), lines_before + 1):
+    start, before = (after.mark.size, after.lines) if after else (0, 0)
+    new, shift = data[start:].split(b"\n"), 0
+    for number, raw in enumerate(new, before + 1):
         if not raw.strip():
             continue
         try:
             line = json.loads(raw)
             commit = _decode(line, len(commits) + 1, number)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            false = list(_false_bodies(line["operations"]))
+        except _NOT_OURS as error:
             problems.append(Problem(number, f"not a ledger line ({type(error).__name__}); passed over"))
             continue
-        if line["commit"] != commit.ordinal:
+        ahead = line["commit"] - commit.ordinal
+        if ahead not in (0, shift):
             problems.append(Problem(number, f"says commit {line['commit']}, but is the {commit.ordinal}th"))
+        shift = ahead
         if commit.prev != (commits[-1].digest if commits else ""):
             problems.append(Problem(number, "does not follow from the line before: one was changed, added or removed"))
-        problems.extend(Problem(number, what) for what in _false_bodies(line["operations"]))
+        problems.extend(Problem(number, what) for what in false)
         commits.append(commit)
-    return Ledger(tuple(commits), Mark.of(data), tuple(problems), after.folds if after else {})
+    lines = before + len(new) - (not new[-1])
+    return Ledger(tuple(commits), Mark.of(data), tuple(problems), lines, after.folds if after else {})
 
 
 def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
@@ -127,9 +137,10 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
             line["consolidated"] = [list(key) for key in draft.consolidated]
         if draft.settings is not None:
             line["settings"] = dict(draft.settings)
-        commits.append(_decode(line, line["commit"], line["commit"]))
+        commits.append(_decode(line, line["commit"], ledger.lines + len(lines) + 1))
         lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
-    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems, dict(ledger.folds))
+    whole = ledger.lines + len(lines)
+    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems, whole, dict(ledger.folds))
 
 
 def erase(data: bytes, keep: Mapping[int, Sequence[bool]]) -> bytes:
@@ -168,13 +179,16 @@ def _encode_operation(operation: Operation) -> dict[str, Any]:
 
 def _decode(line: Mapping[str, Any], ordinal: int, number: int) -> Commit:
     operations = tuple(_decode_operation(operation) for operation in line["operations"])
+    settings = line.get("settings")
+    if not isinstance(line["commit"], int) or not isinstance(settings, (dict, type(None))):
+        raise TypeError("a commit has a number, and settings are an object")
     return Commit(
         ordinal=ordinal,
         at=str(line["at"]),
         actor=str(line["actor"]),
         operations=operations,
         consolidated=tuple((str(rollout), int(at)) for rollout, at in line.get("consolidated", ())),
-        settings=line.get("settings"),
+        settings=settings,
         prev=str(line["prev"]),
         digest=chain_digest(line),
         line=number,
@@ -182,12 +196,15 @@ def _decode(line: Mapping[str, Any], ordinal: int, number: int) -> Commit:
 
 
 def _decode_operation(encoded: Mapping[str, Any]) -> Operation:
+    body = encoded.get("body") or {}
+    if not isinstance(body, dict):
+        raise TypeError("the words of an operation are an object")
     facts = {key: value for key, value in encoded.items() if key not in ("op", "id", "digest", "salt", "body")}
     return Operation(
         str(encoded["op"]),
         str(encoded["id"]),
         facts,
-        encoded.get("body") or {},
+        body,
         erased="digest" in encoded and "body" not in encoded,
     )
 

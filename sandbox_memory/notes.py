@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from .records import Candidate, RawMemory
+from .signed import is_ours
 
 SLUG_LENGTH = 60
 EARLIER = "## From earlier runs of this conversation"
@@ -91,7 +92,10 @@ def body(text: str) -> str:
 
 def _file(header: dict[str, str], parts: list[str], previous: str) -> str:
     lines = [f"{key}: {' '.join(value.split())}" for key, value in header.items()]
-    earlier = body(previous).replace(EARLIER, "").strip()
+    earlier = body(previous)
+    if raw_header(previous).get("consumed_bytes") == header["consumed_bytes"] and is_ours(previous.encode()):
+        earlier = earlier.partition(EARLIER)[2]  # the same runs, read again after a commit that failed
+    earlier = earlier.replace(EARLIER, "").strip()
     if earlier:
         parts = [*parts, EARLIER, earlier]
     return "\n".join(lines) + "\n\n" + "\n\n".join(part for part in parts if part) + "\n"

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 
 from .ledger import Operation
-from .state import State, operation_json
+from .state import Proposal, State, operation_json
 
 
 def new_id() -> str:
@@ -22,15 +22,33 @@ def propose(
     *,
     source: str,
     on_refusal: tuple[Operation, ...] = (),
+    again: bool = False,
 ) -> Iterator[Operation]:
-    """The operation that asks this in the inbox; nothing if the same is asked already or was answered before."""
+    """The operation that asks this in the inbox; nothing if the same is being asked already.
+
+    What was answered before is not asked once more, unless it came up `again`.
+    """
     key = "\n".join([text, *(f"{o.op} {o.id} {sorted(o.body.items())}" for o in operations)])
-    id = f"p-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
+    id = _id(key)
+    while again and id in state.decided:
+        id = _id(key := f"{key}\nagain")
     if id in state.proposals or id in state.decided:
         return
+    about = {name for o in operations for name in (o.id, *o.facts.get("replaces", ())) if name in state.records}
     body = {
         "text": text,
         "operations": [operation_json(operation) for operation in operations],
         "on_refusal": [operation_json(operation) for operation in on_refusal],
+        "about": {name: state.records[name].text for name in sorted(about)},
     }
     yield Operation("propose", id, {"source": source}, body)
+
+
+def _id(key: str) -> str:
+    return f"p-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
+
+
+def line(proposal: Proposal) -> str:
+    """How the question stands in the inbox, without its box and its id."""
+    unheard = "; answered while an agent's session was open, please answer again" if proposal.unheard else ""
+    return f"{' '.join(proposal.text.split())} (from {proposal.source}{unheard})"

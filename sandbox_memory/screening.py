@@ -30,7 +30,7 @@ def inputs(state: State, most: int) -> Inputs:
     refused: list[Refusal] = []
     screen = Screen(state)
     keys: list[tuple[str, int]] = []
-    for key in sorted(state.pending, key=lambda key: key[1]):
+    for key in sorted(state.pending, key=lambda key: (state.orders[key], key[1])):
         if keys and len(kept) + len(state.pending[key]) > most:
             break
         keys.append(key)

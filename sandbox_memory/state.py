@@ -17,8 +17,8 @@ DEFAULT_LIMIT = 256
 class RolloutState:
     """What has become of one rollout file, named by its stem.
 
-    `consumed` is the watermark in bytes. `order` is (ordinal, position) of its last extraction: recency, whatever the
-    clock said.
+    `consumed` is the watermark in bytes. `order` is recency: the ordinal at which the phase began that extracted it
+    last, and its rank in that phase, whichever model call ended first.
     """
 
     consumed: int = 0
@@ -42,13 +42,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Something that waits for a person in `INBOX.md`: what is asked, and the operations that a yes would commit."""
+    """Something that waits for a person in `INBOX.md`: what is asked, and the operations that a yes would commit.
+
+    `about` holds the records that it asks about, id to text, as they were then. It is `unheard` if an answer came while
+    a session was open: that may be the agent's own.
+    """
 
     id: str
     text: str
     operations: tuple[Operation, ...]
     source: str = ""
     on_refusal: tuple[Operation, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    unheard: bool = False
 
 
 @dataclass
@@ -59,12 +65,16 @@ class State:
     records: dict[str, Record] = field(default_factory=dict)
     rollouts: dict[str, RolloutState] = field(default_factory=dict)
     pending: dict[tuple[str, int], tuple[Candidate, ...]] = field(default_factory=dict)
+    orders: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """The order of each extraction, by rollout and ordinal of its commit."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
     decided: dict[str, bool] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     tombstones: dict[str, tuple[Evidence, ...]] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     consolidation_usage: Mapping[str, int] = field(default_factory=dict)
+    senseless: dict[int, str] = field(default_factory=dict)
+    """Operations that could not be taken in, by the ordinal of their commit."""
 
     @property
     def limit(self) -> int:

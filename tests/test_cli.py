@@ -28,6 +28,7 @@ from sandbox_memory.doors.cli import main
 from sandbox_memory.doors.cli.app import app
 from sandbox_memory.doors.cli.places import find, of_file
 from sandbox_memory.doors.cli.screen import listed, many, safe, size, when, wrapped
+from sandbox_memory.errors import ModelError
 from sandbox_memory.models import Answer, ConsolidationDraft, ConsolidationMaterial, DraftOperation
 from sandbox_memory.records import Usage
 
@@ -220,6 +221,23 @@ def test_status_shows_the_questions_of_the_inbox(root: Path) -> None:
     said = sm("status", root).stdout
     assert re.search(r"inbox +\d questions? for you", said) and "INBOX.md" in said
     assert of("status", root)["inbox"]
+
+
+def test_status_tells_why_consolidation_waits(tmp_path: Path) -> None:
+    class Failing(EchoModel):
+        async def answer(self, request: Any) -> Answer[Any]:
+            if isinstance(request.material, ConsolidationMaterial):
+                raise ModelError("the model is on holiday")
+            return await super().answer(request)
+
+    tell(tmp_path, PORT, rollout="ports")
+    process(tmp_path, Failing())
+    said = sm("status", tmp_path).stdout
+    assert re.search(r"to take in +1 memory from transcripts that are read\n +ports \(1\)\n", said)
+    assert "the model is on holiday (2 tries, the last 20" in said
+    assert "sandbox-memory process" in sm("show", tmp_path).stdout
+    assert "Took in what was read before" in sm("process", tmp_path, "--model", "offline").stdout
+    assert "holiday" not in sm("status", tmp_path).stdout
 
 
 def test_show_lists_the_file_in_its_order(root: Path) -> None:
@@ -431,7 +449,7 @@ def test_demo_is_called_with_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def story(model: str | None) -> int:
         called.append(model)
-        print("Once upon a time")
+        print("Once upon a time", flush=True)
         return 3
 
     monkeypatch.setattr(demo, "main", story)
@@ -464,7 +482,7 @@ def test_without_a_workspace_the_error_says_what_to_do(tmp_path: Path, monkeypat
         assert result.stdout == "" and "sandbox-memory status PATH" in result.stderr
     assert "there is no folder" in sm("show", tmp_path / "none", code=2).stderr
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    assert "is a file; name the workspace" in sm("show", tmp_path / "file", code=2).stderr
+    assert "is a file; name its workspace" in sm("show", tmp_path / "file", code=2).stderr
     assert list(tmp_path.iterdir()) == [tmp_path / "file"], "nothing was made"
 
 

@@ -1,31 +1,22 @@
 from __future__ import annotations
 
-import itertools
-import os
 import re
-import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import mdformat
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_memory.document import (
     Document,
     Edit,
     Insert,
-    ListItem,
     Provenance,
     RemoveItem,
     Revise,
     Stamp,
     normalise,
-    safe_heading,
     safe_text,
     strip_for_prompt,
 )
@@ -235,7 +226,9 @@ def test_any_title_reads_back(group: str, heading: str) -> None:
 
 
 def plain_line(text: str) -> str:
-    kept = "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in text if not re.match(r"[\0-\x08\x0e-\x1b\x7f]", c))
+    kept = "".join(
+        "\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in text if not re.match(r"[\0-\x08\x0e-\x1b\x7f]", c)
+    )
     return " ".join(re.sub(r"\\(\r\n|\r|\n)", r"\1", kept).split())
 
 
@@ -340,7 +333,18 @@ def test_edit(before: str, edits: list[Edit], after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tail", ["```\nleft open", "~~~~\n\n~~~", "<!-- left open", "<pre>\nx", "<div>\nx", "<script>", "    code", "> q", "| a |\n|---|"]
+    "tail",
+    [
+        "```\nleft open",
+        "~~~~\n\n~~~",
+        "<!-- left open",
+        "<pre>\nx",
+        "<div>\nx",
+        "<script>",
+        "    code",
+        "> q",
+        "| a |\n|---|",
+    ],
 )
 @pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "\n\n<!-- memory:3 -->\n"])
 def test_additions_to_a_file_with_an_open_end(tail: str, end: str) -> None:
@@ -376,6 +380,12 @@ def test_mixed_line_ends_stay_and_new_lines_take_the_commonest() -> None:
     assert edited.data == b"# G\r\n\n- a\r- b\r\n\xe2\x80\xa8 c\x0b\x0c\r\n- d\r\n\r\n<!-- memory:1 -->\r\n"
 
 
+def test_two_line_ends_do_not_become_one() -> None:
+    edited = Document.parse(b"- a\r- b\n\n1. c\n").edit([RemoveItem(1)])
+    assert [item.text for item in edited.items] == ["a", "c"]
+    assert edited.data == b"- a\r\r1. c\n"
+
+
 def test_edits_that_are_wrong() -> None:
     with pytest.raises(IndexError, match="no item 1"):
         document("- a").edit([Revise(1, "x")])
@@ -390,7 +400,9 @@ def test_strip_for_prompt() -> None:
 
 
 def test_a_large_file_is_quick() -> None:
-    data = "# G\n\n## H\n\n" + "".join(f"- the `port` number {n} is *used* [Task 1] ^m-{n:010x}\n" for n in range(10_000))
+    data = "# G\n\n## H\n\n" + "".join(
+        f"- the `port` number {n} is *used* [Task 1] ^m-{n:010x}\n" for n in range(10_000)
+    )
     start = time.perf_counter()
     found = Document.parse(data.encode())
     edited = found.edit([Revise(n, f"changed {n}") for n in range(0, 10_000, 3)] + [RemoveItem(1)], 7)

@@ -19,6 +19,8 @@ import pytest
 
 from sandbox_memory import Memory, MemoryGenerateConfig, open_memory
 from sandbox_memory.host import Host
+from sandbox_memory.ledger import parse
+from sandbox_memory.notes import EARLIER
 from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.workspace.session import SessionWorkspace
 
@@ -75,7 +77,7 @@ class Bench:
         """One session with one run; `during` happens between the run and the close. `again` enters the same session."""
         snapshots = self.folder / f"snapshots-{time.monotonic_ns()}"
         seen, began = Seen(), time.monotonic()
-        acting = agent(shell("echo working"), "ok", memory=memory)
+        acting = agent("ok", memory=memory)
         try:
             if not again:
                 self.session = await session_in(self.root, snapshots=snapshots)
@@ -108,9 +110,8 @@ def picture(top: Path) -> dict[str, Any]:
     return found
 
 
-def stems(root: Path) -> dict[str, str]:
-    """Conversations by the names of their rollout files."""
-    return {stem: segments[0]["rollout_id"] for stem, segments in lines(root).items()}
+def stems(root: Path) -> set[str]:
+    return set(lines(root))
 
 
 def finished(root: Path, *names: str, extractions: int = 1) -> None:
@@ -121,8 +122,9 @@ def finished(root: Path, *names: str, extractions: int = 1) -> None:
     for stem in written:
         assert now.rollouts[stem].consumed == (root / f"sessions/{stem}.jsonl").stat().st_size
         assert now.rollouts[stem].summary_file
-        assert (root / "memories" / now.rollouts[stem].summary_file).is_file()
-        assert (root / f"memories/raw_memories/{stem}.md").is_file()
+        for noted in (f"raw_memories/{stem}.md", now.rollouts[stem].summary_file):
+            text = (root / "memories" / noted).read_text(encoding="utf-8")
+            assert EARLIER not in text, "the notes of one run stand there twice"
     assert not now.pending and not now.failures
     known = [record.text for record in now.visible().values()]
     for name in names:
@@ -131,8 +133,6 @@ def finished(root: Path, *names: str, extractions: int = 1) -> None:
     agree(root)
     merged = (root / "memories/raw_memories.md").read_text(encoding="utf-8")
     assert all(f"rollout_id: {stem}\n" in merged for stem in written)
-    from sandbox_memory.ledger import parse
-
     counts: dict[str, int] = {}
     for commit in parse((root / "memories/ledger.jsonl").read_bytes()).commits:
         for operation in commit.operations:
@@ -178,6 +178,8 @@ FILES = (
     "sessions/g0.jsonl",
     "memories/raw_memories/g1.md",
 )
+UNWRITABLE = ("memories", "memories/.lock", "sessions", "sessions/g1.jsonl")
+"""Where nothing of a run can be written; it is kept, and the next session of the process writes it."""
 FOLDERS = ("memories", "sessions", "memories/raw_memories", "memories/rollout_summaries", "memories/.open")
 
 
@@ -201,7 +203,7 @@ def obstruct(bench: Bench, place: str, obstacle: str) -> Callable[[], None]:
         (path / "kept.txt").write_text("kept", encoding="utf-8")
     else:
         path.write_text("a file that somebody needs", encoding="utf-8")
-    before = (bench.stands(), picture(path) if path.is_symlink() or not path.is_dir() else picture(path))
+    before = (bench.stands(), picture(path))
 
     def remove() -> None:
         assert (bench.stands(), picture(path)) == before
@@ -215,6 +217,8 @@ def obstruct(bench: Bench, place: str, obstacle: str) -> Callable[[], None]:
     return remove
 
 
+WITHOUT: dict[str, Seen] = {}
+"""How a session without memory goes past each obstacle."""
 CASES = [
     (place, obstacle)
     for places, obstacles in (
@@ -226,21 +230,288 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("place", "obstacle"), CASES)
-def test_what_stands_in_the_way_costs_nothing_and_is_left_alone(
-    bench: Bench, place: str, obstacle: str
-) -> None:
-    async def go() -> tuple[Seen, Seen]:
-        without = await bench.visit(memory=None)
-        return without, await bench.visit(memory=offline())
+def through_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let memory reach the session as it does a remote one: by commands that the session runs."""
 
+    def remote(session: Any, layout: Any, generate: Any, read: Any) -> Pipeline:
+        workspace = SessionWorkspace(session, str(session.state.manifest.root))
+        return Pipeline(workspace, layout, generate=generate, read=read)
+
+    monkeypatch.setattr(Pipeline, "for_session", remote)
+
+
+@pytest.mark.parametrize(("place", "obstacle"), CASES)
+def test_what_stands_in_the_way_costs_nothing_and_is_left_alone(bench: Bench, place: str, obstacle: str) -> None:
+    stands_in_the_way(bench, place, obstacle)
+
+
+@pytest.mark.parametrize(("place", "obstacle"), [case for case in CASES if case[1].startswith("link")])
+def test_nor_does_a_remote_session_follow_a_link(
+    bench: Bench, place: str, obstacle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    through_commands(monkeypatch)
+    stands_in_the_way(bench, place, obstacle)
+
+
+def stands_in_the_way(bench: Bench, place: str, obstacle: str) -> None:
     remove = obstruct(bench, place, obstacle)
-    without, seen = asyncio.run(go())
-    same_as_without(seen, without)
+    if obstacle not in WITHOUT:
+        WITHOUT[obstacle] = asyncio.run(bench.visit(memory=None))
+    seen = asyncio.run(bench.visit(memory=offline()))
+    same_as_without(seen, WITHOUT[obstacle])
     assert seen.output == "ok" and seen.snapshot
     remove()
-    print(stems(bench.root))
+    if "g1" in stems(bench.root):
+        with open_memory(bench.root) as memory:
+            memory.process("offline")
+        finished(bench.root, "g0", "g1", extractions=2 if place == "sessions/g0.jsonl" else 1)
+    else:
+        assert place in UNWRITABLE
+        asyncio.run(bench.visit("g2", memory=offline()))
+        finished(bench.root, "g0", "g1", "g2")
+
+
+# ---- a disk that is full, and one that is read-only
+
+
+@dataclass
+class Disk:
+    """A small file system of its own."""
+
+    path: Path
+
+    def remount(self, options: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{options}", str(self.path)], check=True, capture_output=True)
+
+    def fill(self, free: int) -> None:
+        """Leave so many bytes, and no more."""
+        with contextlib.suppress(OSError), (self.path / "ballast").open("wb", buffering=0) as ballast:
+            while ballast.write(bytes(64 << 10)):
+                pass
+        size = (self.path / "ballast").stat().st_size
+        os.truncate(self.path / "ballast", max(0, size - free))
+
+    def empty(self) -> None:
+        (self.path / "ballast").unlink()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    made = Disk(tmp_path / "disk")
+    made.path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=512k", "sandbox-memory-test", str(made.path)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no mount command")
+    if mounted.returncode:
+        pytest.skip(f"mounting is not permitted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield made
+    finally:
+        subprocess.run(["umount", "-l", str(made.path)], check=True, capture_output=True)
+
+
+def on(disk: Disk, tmp_path: Path, seed: Path) -> Bench:
+    made = Bench(tmp_path, disk.path / "workspace")
+    shutil.copytree(seed, made.root)
+    return made
+
+
+PAGE = 4096
+
+
+@pytest.mark.parametrize("moment", ["before the run", "before the close"])
+@pytest.mark.parametrize("free", [0, 1, 2, 3, 5, 8])
+def test_a_full_disk(disk: Disk, tmp_path: Path, seed: Path, free: int, moment: str) -> None:
+    """With room for so many pages some files can be written and others not; each may be where the room ends."""
+    bench = on(disk, tmp_path, seed)
+
+    def fill() -> None:
+        disk.fill(free * PAGE)
+
+    if moment == "before the run":
+        fill()
+    during = fill if moment == "before the close" else lambda: None
+    if "full disk" not in WITHOUT:
+        WITHOUT["full disk"] = asyncio.run(bench.visit(memory=None, during=during))
+        assert WITHOUT["full disk"].snapshot
+    seen = asyncio.run(bench.visit(memory=offline(), during=during))
+    same_as_without(seen, WITHOUT["full disk"])
+    written = "g1" in stems(bench.root)
+    assert written or moment == "before the run"
+    assert free or "g1" not in state(bench.root).rollouts
+    disk.empty()
+    if written:
+        with open_memory(bench.root) as memory:
+            memory.process("offline")
+        finished(bench.root, "g0", "g1")
+    else:
+        asyncio.run(bench.visit("g2", memory=offline()))
+        finished(bench.root, "g0", "g1", "g2")
+
+
+@pytest.mark.parametrize("moment", ["before the run", "before the close"])
+def test_a_read_only_mount(disk: Disk, tmp_path: Path, seed: Path, moment: str) -> None:
+    bench = on(disk, tmp_path, seed)
+
+    def lock() -> None:
+        disk.remount("ro")
+
+    before = picture(bench.root)
+    outcomes = []
+    for memory in (None, offline()):
+        if moment == "before the run":
+            lock()
+        outcomes.append(
+            asyncio.run(bench.visit(memory=memory, during=lock if moment == "before the close" else lambda: None))
+        )
+        if memory is None:
+            disk.remount("rw")
+    same_as_without(outcomes[1], outcomes[0])
+    assert outcomes[1].snapshot and outcomes[1].output == "ok"
+    if moment == "before the run":
+        assert picture(bench.root) == before
+    assert "review database migrations" in outcomes[1].told
+    disk.remount("rw")
+    if moment == "before the close":
+        with open_memory(bench.root) as memory:
+            memory.process("offline")
+        finished(bench.root, "g0", "g1")
+    else:
+        asyncio.run(bench.visit("g2", memory=offline()))
+        finished(bench.root, "g0", "g1", "g2")
+
+
+# ---- models that hang, and closes that are cancelled
+
+
+async def hang(_: Any) -> str:
+    await asyncio.sleep(60)
+    return ""
+
+
+async def swallow(_: Any) -> str:
+    """Hangs, and does not let itself be cancelled for a while."""
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(end - time.monotonic())
+    return ""
+
+
+async def give_up(_: Any) -> str:
+    """Raises the exception of a cancellation though nobody cancelled, as some clients do when their connection dies."""
+    raise asyncio.CancelledError
+
+
+HANGS = {"hangs": hang, "swallows its cancellation": swallow, "is cancelled from within": give_up}
+
+
+def with_model(step: Any, phase: int, **more: Any) -> Memory:
+    models = {f"phase_{name}_model": "offline" for name in ("one", "two")}
+    return Memory(
+        generate=MemoryGenerateConfig(
+            **{**models, f"phase_{'one' if phase == 1 else 'two'}_model": Scripted(step)},  # type: ignore[arg-type]
+            **{"retry_delay": 0.01, "close_timeout": 0.4, **more},
+        )
+    )
+
+
+@pytest.mark.parametrize("phase", [1, 2])
+@pytest.mark.parametrize("how", HANGS)
+def test_a_model_that_never_answers(bench: Bench, how: str, phase: int) -> None:
+    seen = asyncio.run(bench.visit(memory=with_model(HANGS[how], phase)))
+    assert (seen.output, seen.snapshot, seen.raised) == ("ok", True, "")
+    assert seen.seconds < 4
+    now = state(bench.root)
+    assert ("g1" in now.rollouts, bool(now.pending)) == (phase == 2, phase == 2)
+    (failure,) = now.failures.values()
+    assert ("cancelled" if how == "is cancelled from within" else "did not answer") in failure.cause
     with open_memory(bench.root) as memory:
         memory.process("offline")
-    print(stems(bench.root))
-    finished(bench.root, "g0", "g1", extractions=2)
+    finished(bench.root, "g0", "g1")
+
+
+class Closing:
+    """Cancels `aclose` at a moment of our hook."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.reached = bench, asyncio.Event()
+        self.snapshots = bench.folder / "snapshots"
+
+    async def hold(self, _: Any) -> str:
+        self.reached.set()
+        return await hang(_)
+
+    async def cancelled(self, memory: Memory, steps: int = 0) -> tuple[bool, bool]:
+        """Whether the cancellation came through, and whether there is a snapshot."""
+        session = await session_in(self.bench.root, snapshots=self.snapshots)
+        await session.start()
+        assert (await run(agent("ok", memory=memory), FACTS["g1"], session=session, conversation_id="g1")).final_output
+        closing = asyncio.ensure_future(session.aclose())
+        await asyncio.wait_for(self.reached.wait(), 5)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        closing.cancel()
+        began = time.monotonic()
+        await asyncio.wait({closing}, timeout=5)
+        assert closing.done() and time.monotonic() - began < 3
+        return closing.cancelled(), self.snapshots.is_dir() and any(self.snapshots.iterdir())
+
+
+@pytest.mark.parametrize("phase", [1, 2])
+def test_a_close_that_is_cancelled_while_a_model_works(bench: Bench, phase: int) -> None:
+    async def go() -> tuple[bool, bool]:
+        closing = Closing(bench)
+        return await closing.cancelled(with_model(closing.hold, phase, close_timeout=30.0))
+
+    assert asyncio.run(go()) == (False, True)
+    with open_memory(bench.root) as memory:
+        memory.process("offline")
+    finished(bench.root, "g0", "g1")
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 4, 6, 8])
+def test_a_close_that_is_cancelled_at_any_step_of_our_hook(
+    bench: Bench, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, ended = Host._before_stop, asyncio.Event()
+
+    async def go() -> tuple[bool, bool]:
+        closing = Closing(bench)
+
+        async def hook(self: Host) -> None:
+            closing.reached.set()
+            await real(self)
+            ended.set()
+
+        monkeypatch.setattr(Host, "_before_stop", hook)
+        return await closing.cancelled(offline(), steps)
+
+    cancelled, snapshot = asyncio.run(go())
+    assert ended.is_set()
+    assert snapshot and not cancelled
+    with open_memory(bench.root) as memory:
+        memory.process("offline")
+    finished(bench.root, "g0", "g1")
+
+
+HOLD = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); input()"
+
+
+def test_another_process_that_does_not_let_go_of_the_lock(bench: Bench) -> None:
+    holders: list[subprocess.Popen[bytes]] = []
+
+    def hold() -> None:
+        command = [sys.executable, "-c", HOLD, str(bench.root / "memories/.lock")]
+        holders.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        assert holders[0].stdout is not None and holders[0].stdout.readline() == b"held\n"
+
+    seen = asyncio.run(bench.visit(memory=offline(close_timeout=0.3), during=hold))
+    holders[0].communicate(b"\n")
+    assert (seen.output, seen.snapshot) == ("ok", True) and seen.seconds < 4
+    assert "g1" not in state(bench.root).rollouts
+    with open_memory(bench.root) as memory:
+        memory.process("offline")
+    finished(bench.root, "g0", "g1")

@@ -11,8 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from shell_session import TOOLS, ShellResult, ShellSession, tools
-from workspaces import (
+
+from sandbox_memory.errors import Conflict, LockTimeout, WorkspaceError
+from sandbox_memory.workspace import ABSENT, Append, Ask, Mark, Outcome, Remove, Replace, digest
+from sandbox_memory.workspace.local import LocalWorkspace
+from sandbox_memory.workspace.session import SessionWorkspace
+
+from .shell_session import TOOLS, ShellResult, ShellSession, tools
+from .workspaces import (
     LOCK,
     NEW,
     STEPS,
@@ -26,11 +32,6 @@ from workspaces import (
     start_over,
     transact,
 )
-
-from sandbox_memory.errors import Conflict, WorkspaceError
-from sandbox_memory.workspace import ABSENT, Append, Ask, Mark, Outcome, Remove, Replace, digest
-from sandbox_memory.workspace.local import LocalWorkspace
-from sandbox_memory.workspace.session import SessionWorkspace
 
 EVERY_BYTE = bytes(range(256)) * 20
 
@@ -253,6 +254,14 @@ def test_other_digest_programs(root: Path, tmp_path: Path, program: str) -> None
         transact(workspace, Append("a", b"x\n", expect=Mark.of(b"new\n")))
 
 
+def wrap(folder: Path, name: str, before: str = "", after: str = "") -> None:
+    """Put shell lines before and after a tool."""
+    real = shutil.which(name)
+    (folder / name).unlink()
+    (folder / name).write_text(f'#!/bin/sh\n{before}\n{real} "$@"\ncode=$?\n{after}\nexit $code\n')
+    (folder / name).chmod(0o755)
+
+
 # Locks
 
 
@@ -282,6 +291,23 @@ def test_a_process_that_lost_its_folder_lock_stops(root: Path, tmp_path: Path) -
     assert (root / f"{LOCK}.d/99").is_dir()
 
 
+def test_a_generation_of_the_past_is_no_lock(root: Path, tmp_path: Path) -> None:
+    path = tools(tmp_path / "bin")
+    folder = root / f"{LOCK}.d"
+    (folder / "41").mkdir(parents=True)
+    os.utime(folder / "41", (1, 1))
+    # Others take over 41, are done with 42 and hold 43, all between our look at the folder and our mkdir of 42.
+    wrap(
+        tmp_path / "bin",
+        "mkdir",
+        before=f'case $1 in *.d/42) rmdir "{folder}/41"; {shutil.which("mkdir")} "{folder}/43" ;; esac',
+    )
+    with pytest.raises(LockTimeout):
+        transact(SessionWorkspace(ShellSession(path), str(root)), Append("a", b"x\n"), timeout=0.3)
+    assert everything(root) == {}
+    assert [entry.name for entry in folder.iterdir()] == ["43"]
+
+
 def test_junk_in_the_lock_folder_does_no_harm(root: Path, tmp_path: Path) -> None:
     for name in ("junk", "007", "99999999999999999999999999", "-3"):
         (root / f"{LOCK}.d/{name}").mkdir(parents=True)
@@ -294,14 +320,6 @@ def test_junk_in_the_lock_folder_does_no_harm(root: Path, tmp_path: Path) -> Non
 # Saves in the last moment, and kills
 
 WRAPPED = "chmod dd head ln mkdir mv rm rmdir".split()
-
-
-def wrap(folder: Path, name: str, before: str = "", after: str = "") -> None:
-    """Put shell lines before and after a tool."""
-    real = shutil.which(name)
-    (folder / name).unlink()
-    (folder / name).write_text(f'#!/bin/sh\n{before}\n{real} "$@"\ncode=$?\n{after}\nexit $code\n')
-    (folder / name).chmod(0o755)
 
 
 def test_a_save_between_the_last_check_and_the_rename_stays(root: Path, tmp_path: Path) -> None:
@@ -321,9 +339,9 @@ def test_a_save_between_the_last_check_and_the_rename_stays(root: Path, tmp_path
     ("kind", "when"),
     [
         ("flock", "before"),
-        ("folder lock", "after"),
         pytest.param("flock", "after", marks=pytest.mark.proof),
         pytest.param("folder lock", "before", marks=pytest.mark.proof),
+        pytest.param("folder lock", "after", marks=pytest.mark.proof),
     ],
 )
 def test_a_kill_at_any_program_leaves_old_or_new(root: Path, tmp_path: Path, kind: str, when: str) -> None:

@@ -44,20 +44,19 @@ class Leaf:
         """True for the blocks at whose end a block id can stand."""
         return self.kind in ("paragraph", "heading")
 
-    @property
-    def text(self) -> str:
-        """The block as inline markdown on one line; code becomes a code span."""
+    def inline(self, content: str) -> str:
+        """The block, with that content, as inline markdown on one line; code becomes a code span."""
         if self.kind == "code":
-            body = " ".join(f"{self.info} {self.content}".split())
+            body = " ".join(f"{self.info} {content}".split())
             ticks = "`" * (max((len(run) for run in _TICKS.findall(body)), default=0) + 1)
             pad = " " if body.startswith("`") or body.endswith("`") else ""
             text = f"{ticks}{pad}{body}{pad}{ticks}" if body else ""
-        elif self.kind == "html" and self.content.strip() == HOLLOW:
+        elif self.kind == "html" and content.strip() == HOLLOW:
             text = ""
         elif self.kind == "heading":
-            text = f"{self.info} {one_line(self.content)}"
+            text = f"{self.info} {one_line(content)}"
         else:
-            text = one_line(self.content)
+            text = one_line(content)
         return f"> {text}" if self.quoted and text else text
 
 

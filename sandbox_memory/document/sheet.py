@@ -211,6 +211,8 @@ class _Writer:
     def put(self, content: str, end: str) -> None:
         if self.out and not self.out[-1][1]:
             self.out[-1] = (self.out[-1][0], self.newline)
+        if self.out and self.out[-1][1] == "\r" and not content and end == "\n":
+            end = "\r"  # the two would be one line end
         self.out.append((content, end))
 
     def chunk(self, chunk: _Chunk) -> None:
@@ -232,4 +234,4 @@ def _width(text: str) -> int:
 
 
 def _indent(text: str) -> int:
-    return _width(text) - len(text.lstrip())
+    return _width(text[: len(text) - len(text.lstrip())])

@@ -138,11 +138,12 @@ def squeezed(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def normalise(text: str) -> str:
-    """The form in which the texts of two items are compared: `canonical`, and without a leading checkbox.
+    """The form in which the texts of two items are compared: `canonical`, without a leading checkbox and block ids.
 
-    What mdformat or prettier does to a text leaves this form as it is.
+    What mdformat or prettier does to a text leaves this form as it is; that they drop the backslash of `\\[ ]` and
+    `\\^m-…` too.
     """
-    line = plain(text)
+    line = without_ids(plain(text))[0]
     while box := CHECKBOX.match(line):
         line = line[box.end() :]
     return squeezed(line)

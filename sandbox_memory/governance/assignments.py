@@ -1,20 +1,16 @@
 """Secrets that are known by the name that they are given: `password=…`, `"api_key": "…"`, an authorization header.
 
-A name is read word by word, so that `max_tokens`, `secret_name` and `password_hash` are none. A value is judged by how
-it is written: a quoted one is a literal, an unquoted one may be code or a word of a sentence.
+They are looked for where a word like "password" stands, which makes this fast and linear; `values` then judges the name
+and the value.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Literal
 
-from .formats import Span, varied
-
-Written = Literal["quoted", "tight", "spaced", "line", "sentence"]
-"""How a value stands: in quotes; `name=value`; `name = value`; `name: value` to the end of its line; amid other words."""
+from .formats import Span
+from .values import SHORT_NAMES, SLUG, Written, has_digit, is_placeholder, is_secret, sensitive
 
 _STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "contrase", "密码", "口令", "密钥", "令牌")
 """What every sensitive name has in it. The patterns below are tried where one begins, and there only."""
@@ -31,15 +27,23 @@ _SENTENCE = re.compile(
 )
 _TOLD = re.compile(r"(?P<name>password|passphrase|passcode)[ ]", re.IGNORECASE)
 _TELLING = re.compile(r"\b(?:with|using|use|enter|type|try) (?:the |my )?$", re.IGNORECASE)
-_CHINESE = re.compile(r"(?P<name>密码|口令|密钥|令牌)[^\s，。；：:=\"'“「]{0,6}?(?:是|为|：|:|=|改成|改为|设成|设为)[ ]{0,4}")
+_CHINESE = re.compile(
+    r"(?P<name>密码|口令|密钥|令牌)[^\s，。；：:=\"'“「]{0,6}?(?:是|为|：|:|=|改成|改为|设成|设为)[ ]{0,4}"
+)
 _HEADER = re.compile(
     r"authorization\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
-    r"(?:(?P<scheme>bearer|basic|token|apikey|digest|negotiate|bot|key)[ \t]{1,4})?(?P<value>[A-Za-z0-9._~+/=:-]{6,4096})",
+    r"(?:(?P<scheme>bearer|basic|token|apikey|digest|negotiate|bot|key)[ \t]{1,4})?"
+    r"(?P<value>[A-Za-z0-9._~+/=:-]{6,4096})",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\bbearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/=-]{12,4096})", re.IGNORECASE)
-_COOKIE = re.compile(r"(?:^|[\"'\s])(?:set-)?cookie\\{0,3}[\"']?:[ \t]{0,4}\\{0,3}[\"']?(?P<value>[^\s=;\"']{1,80}=[^\r\n\"']{4,4096})", re.I)
-_SIGNATURE = re.compile(r"[?&](?:sig|x-amz-signature|x-goog-signature|x-amz-security-token|signature)=(?P<value>[\w%+/=.~-]{16,2048})", re.I)
+_COOKIE = re.compile(
+    r"(?:^|[\"'\s])(?:set-)?cookie\\{0,3}[\"']?:[ \t]{0,4}\\{0,3}[\"']?(?P<value>[^\s=;\"']{1,80}=[^\r\n\"']{4,4096})",
+    re.I,
+)
+_SIGNATURE = re.compile(
+    r"[?&](?:sig|x-amz-signature|x-goog-signature|x-amz-security-token|signature)=(?P<value>[\w%+/=.~-]{16,2048})", re.I
+)
 _NETRC = re.compile(r"\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(?P<value>\S{1,128})")
 
 _QUOTED = re.compile(r"(?:[brufBRUF]{1,2}|@)?(?P<escape>\\{0,3})(?P<quote>[\"'`“「])")
@@ -48,143 +52,6 @@ _WHOLE_LINE = re.compile(r"[^\s\"'`]{1,256}(?=\s*$)", re.MULTILINE)
 _BEFORE_WHOLE_LINE = re.compile(r"\s*(?:-\s+|export\s+|set\s+|ENV\s+|\+\s*)?")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _CODE = re.compile(r"[A-Za-z_][\w.]*[\[(]|qr?[/{]")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][\w:]*-?$)|%[A-Za-z_(].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W?$")
-_PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\|[a-z][a-z0-9+]{1,9}://")
-_SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+)+")
-_IDENTIFIER_OF_A_RUN = re.compile(r"(?:call|msg|rs|fc|resp|run|conv)_[A-Za-z0-9]{4,}")
-_NAME_OF_A_METHOD = re.compile(r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|hmac|oauth|http|ascii|latin|iso|v)-?\d|\d+-", re.I)
-
-_LAST = {
-    "password": ("password", "passwd", "passphrase", "passcode", "passwort", "contraseña", "contrasena", "pwd", "pass", "pw", "密码", "口令"),
-    "secret": ("secret", "密钥"),
-    "token": ("token", "令牌"),
-    "credential": ("credential", "credentials", "creds"),
-    "api-key": ("apikey", "authkey", "secretkey", "accesskey", "privatekey"),
-}
-_KIND_OF_LAST = {word: kind for kind, words in _LAST.items() for word in words}
-_ENDINGS = (
-    *((word, "password") for word in ("password", "passwd", "passphrase")),
-    *((word, "secret") for word in ("clientsecret", "appsecret", "apisecret", "jwtsecret")),
-    *((word, "token") for word in ("authtoken", "accesstoken", "apitoken", "bottoken", "refreshtoken", "usertoken")),
-    *((word, "api-key") for word in ("apikey", "accesskey", "secretkey", "authkey", "privatekey")),
-)
-"""Names in one word, as `PGPASSWORD` and `authtoken` are."""
-_KEYS = frozenset(
-    "api access secret private auth account signing signature encryption master service client subscription storage "
-    "shared admin webhook hmac aes consumer function deploy aws".split()
-)
-SHORT_NAMES = frozenset(("pass", "pwd", "pw"))
-_QUALIFIERS = frozenset(
-    "prod production dev test testing staging stage live old new current default value val plain plaintext raw base "
-    "main primary secondary backup confirm confirmation again repeat v".split()
-)
-_NOT_SECRET_BEFORE = frozenset(
-    "page next previous prev continuation cursor sync stop eos bos pad unk mask sep cls start end special num max min "
-    "total prompt completion input output hashed public per first last each no cancel cancellation".split()
-)
-_ORDINARY = frozenset(
-    "none null nil true false undefined void any str string text char varchar bytes byte int integer number float bool "
-    "boolean object list dict array map optional required missing invalid valid wrong incorrect correct expired empty "
-    "blank unset set hidden visible masked redacted secret secrets password passwords passwd pass pwd token tokens key "
-    "keys value values name names field fields form input output default example sample placeholder disabled enabled "
-    "yes no on off here there this that it is was be are the a an and or of for to in from with by as at not must should "
-    "can may will your my our their user users username login auth authentication authorization bearer basic header "
-    "cookie option options argument arguments parameter parameters flag flags file path env environment variable config type hash hashed encrypted plain "
-    "stdin prompt ask enter please provide protected generated random changed updated reset forgot forgotten change "
-    "new old current same only never always validation validator error failed failure success ok needed see "
-    "using use used when if then else return raise import class def self other another unknown unauthorized denied "
-    "rotated revoked leaked stored saved sent accepted rejected short long weak strong safe ready available stale "
-    "ignored checked verified verify match matches mismatch policy manager reader store fixture mock fake "
-    "必填 可选 错误 无效 过期 为空 字段 不能为空".split()
-)
-_SENTENCE_WORDS = frozenset(
-    "a an the is are be was must should cannot can not no your my our this that please enter at to for of and or with "
-    "least required invalid incorrect wrong password character characters".split()
-)
-_OF_NAMES = frozenset(
-    "my your the a db database user new old some test password passwd pass secret token key api access client auth "
-    "name field env value string here app service account root admin".split()
-)
-
-
-def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
-
-
-@lru_cache(maxsize=4096)
-def sensitive(name: str) -> str | None:
-    """The kind of secret that a variable, key or option of that name holds; None for other names."""
-    words = [word.lower() for word in _WORDS.findall(name)]
-    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIERS):
-        words.pop()
-    if not words:
-        return None
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last == "key":
-        return "api-key" if before in _KEYS else None
-    if before in _NOT_SECRET_BEFORE:
-        return None
-    return _KIND_OF_LAST.get(last) or next((kind for end, kind in _ENDINGS if last.endswith(end)), None)
-
-
-def _placeholder(value: str) -> bool:
-    """True for what stands where a secret would: a reference, a mask, a type, an ordinary word."""
-    lower = value.lower()
-    if lower.rstrip(".,:;!?") in _ORDINARY or len(set(value)) == 1 or set(value) <= set("*.xX•-_#?"):
-        return True
-    if "\ufffd" in value or "&quot" in lower or not value.isprintable():
-        return True
-    if value[0] in "<[⟦(&:" or value.startswith(("--", "&lt;")) or ("{" in value and "}" in value) or "⟦secret:" in value:
-        return True
-    if lower.startswith(("your", "placeholder", "redacted", "masked", "changeme-")) or "xxxx" in lower or "***" in value:
-        return True
-    if _REFERENCE.match(value) or _PATH.match(value) or _IDENTIFIER_OF_A_RUN.fullmatch(value):
-        return True
-    return len(value) < 64 and not _has_digit(value) and {word.lower() for word in _WORDS.findall(value)} <= _OF_NAMES
-
-
-def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -> bool:
-    """Whether a value under a sensitive name is a secret rather than a word, a type or code.
-
-    `short` marks the abbreviations `pass`, `pwd` and `pw`, which also mean other things.
-    """
-    value = value.strip()
-    if not value or _placeholder(value):
-        return False
-    letters, digits = any(map(str.isalpha, value)), _has_digit(value)
-    symbols = any(not character.isalnum() and character not in "_-. " for character in value)
-    length = len(value)
-    if any(map(str.isspace, value)):
-        words = [word.strip(".,:;!?'\"").lower() for word in value.split()]
-        return kind == "password" and written == "quoted" and not short and not _SENTENCE_WORDS & set(words)
-    if kind in ("password", "secret"):
-        if not letters and not symbols:
-            return kind == "password" and length >= 4 and value.isdigit() and not short
-        mixed = digits or symbols
-        if short and not (mixed and length >= 5):
-            return False
-        if kind == "secret" and not mixed and _SLUG.fullmatch(value):
-            return False
-        least = {"quoted": 3, "tight": 4, "spaced": 5, "line": 4, "sentence": 6}[written]
-        if kind == "secret":
-            least = max(least, 5)
-        if length < least:
-            return False
-        if written == "quoted" or written == "tight":
-            return True
-        if _NAME_OF_A_METHOD.match(value):
-            return False
-        if written == "line":
-            return mixed or (length >= 5 and value.islower() and value.isalpha())
-        return mixed and letters and (digits or not _SLUG.fullmatch(value)) and value[0] not in "(["
-    if written == "sentence":
-        return length >= 10 and letters and digits and not _NAME_OF_A_METHOD.match(value) and varied(value + "00")
-    if _SLUG.fullmatch(value) or length < 8:
-        return False
-    if letters and (digits or symbols):
-        return True
-    return length >= 16 and letters and not value.istitle() and "_" not in value
 
 
 def _line_start(text: str, at: int, reach: int) -> int:
@@ -241,7 +108,7 @@ def _written(kind: str, text: str, first: int, close: str, sep: str, gap: str, s
     """How an unquoted value that ends at `end` stands; None if it is plainly code."""
     following = text[end : end + 1]
     word = text[start:end]
-    if _CODE.match(word) or (sensitive(word) and word.isidentifier() and not (_has_digit(word) and kind == "password")):
+    if _CODE.match(word) or (sensitive(word) and word.isidentifier() and not (has_digit(word) and kind == "password")):
         return None
     if following == "(" or sep in ("==", "===", "!=", "!==", "=>"):
         return None
@@ -295,7 +162,11 @@ def _assigned(text: str, at: int, after: int) -> Span | None:
         gap = match["gap"] or text[match.end("close") : match.start("sep")]
         written = _written(kind, text, first, match["close"].strip("]["), match["sep"], gap, start, end)
     word = text[start:end]
-    if written and _letters(word) != _letters(name) and is_secret(kind, word, written, short=name.lower() in SHORT_NAMES):
+    if (
+        written
+        and _letters(word) != _letters(name)
+        and is_secret(kind, word, written, short=name.lower() in SHORT_NAMES)
+    ):
         return start, end, kind
     return None
 
@@ -340,17 +211,17 @@ def _headers(text: str, lower_case: str) -> Iterator[Span]:
         for match in _HEADER.finditer(text):
             value = match["value"]
             mixed_case = not value.islower() and not value.isupper() and not value.istitle()
-            known = _has_digit(value) or len(value) >= 16 or (match["scheme"] and mixed_case)
-            if known and not _placeholder(value) and not _SLUG.fullmatch(value):
+            known = has_digit(value) or len(value) >= 16 or (match["scheme"] and mixed_case)
+            if known and not is_placeholder(value) and not SLUG.fullmatch(value):
                 yield *match.span("value"), "authorization"
     if "bearer" in lower_case:
         for match in _BEARER.finditer(text):
             value = match["value"]
-            if not _placeholder(value) and _has_digit(value) and not _SLUG.fullmatch(value):
+            if not is_placeholder(value) and has_digit(value) and not SLUG.fullmatch(value):
                 yield *match.span("value"), "authorization"
     if "cookie" in lower_case:
         for match in _COOKIE.finditer(text):
-            if not _placeholder(match["value"]):
+            if not is_placeholder(match["value"]):
                 yield *match.span("value"), "cookie"
 
 
@@ -383,5 +254,5 @@ def named_values(text: str) -> Iterator[Span]:
             yield *match.span("value"), "signature"
     if "login" in text:
         for match in _NETRC.finditer(text):
-            if not _placeholder(match["value"]):
+            if not is_placeholder(match["value"]):
                 yield *match.span("value"), "password"

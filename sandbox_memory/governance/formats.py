@@ -117,9 +117,7 @@ def _of(
     return [Format(kind, needs, pattern, 0, grow, inside, accept) for pattern in patterns]
 
 
-def _own(
-    kind: str, prefix: str, rest: str, *, flags: int = 0, accept: Callable[[str], bool] = _always
-) -> list[Format]:
+def _own(kind: str, prefix: str, rest: str, *, flags: int = 0, accept: Callable[[str], bool] = _always) -> list[Format]:
     # The prefix stands first, what may not precede it after it: a search for a literal is many times faster.
     literal = re.escape(prefix)
     pattern = re.compile(rf"{literal}(?<![A-Za-z0-9]{literal}){rest}", flags)
@@ -148,15 +146,17 @@ def _real(value: str) -> bool:
 
 
 _ARTIFACTORY = tuple("AP" + character for character in "0123456789ABCDEF")
-_GITLAB = tuple(f"gl{name}-" for name in ("pat", "dt", "ft", "soat", "rt", "cbt", "imt", "ptt", "agent", "oas")) + (
-    "GR1348941",
+_GITLAB = tuple(
+    "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- GR1348941".split(),
 )
 
 
 FORMATS: tuple[Format, ...] = tuple(
     form
     for forms in (
-        _of(artifactory.ArtifactoryDetector, "artifactory", "AKC", *_ARTIFACTORY, grow=False, inside=True, accept=varied),
+        _of(
+            artifactory.ArtifactoryDetector, "artifactory", "AKC", *_ARTIFACTORY, grow=False, inside=True, accept=varied
+        ),
         _of(aws.AWSKeyDetector, "aws-key", "AKIA", "ASIA", "ABIA", "ACCA", "A3T", first=1),
         _of(azure_storage_key.AzureStorageKeyDetector, "azure-key", "AccountKey=", grow=False),
         _of(discord.DiscordBotTokenDetector, "discord-token", ".", accept=_snowflake),
@@ -210,7 +210,12 @@ FORMATS: tuple[Format, ...] = tuple(
         _around("password", ("sshpass",), rf"\bsshpass\s+-p\s{{0,4}}{_VALUE}", _real),
         _around("password", ("redis-cli",), _command("redis-cli", r"-a\s{1,4}"), _real),
         _around("password", ("login",), _command("(?:docker|podman|az|oc|registry) login", r"-p\s{1,4}"), _real),
-        _around("password", ("sudo",), rf"\b(?:echo|printf)\s{{1,4}}{_VALUE}[\"']?\s{{0,4}}\|\s{{0,4}}sudo\s[^\n]{{0,40}}?-S\b", _real),
+        _around(
+            "password",
+            ("sudo",),
+            rf"\b(?:echo|printf)\s{{1,4}}{_VALUE}[\"']?\s{{0,4}}\|\s{{0,4}}sudo\s[^\n]{{0,40}}?-S\b",
+            _real,
+        ),
         _around("password", ("pass:",), rf"\s-pass(?:in|out)?\s+[\"']?pass:{_VALUE}", _real),
     )
     for form in forms
@@ -246,9 +251,9 @@ def private_keys(text: str) -> Iterator[Span]:
     """
     if "PRIVATE KEY" in text:
         after = 0
-        begins = list(_BEGIN.finditer(text))
-        for begin, following in zip(begins, [*(match.start() for match in begins[1:]), len(text)]):
-            limit = min(following, begin.end() + _MAXIMUM_KEY)
+        for begin in _BEGIN.finditer(text):
+            following = text.find("-----BEGIN ", begin.end(), begin.end() + _MAXIMUM_KEY)
+            limit = following if following >= 0 else begin.end() + _MAXIMUM_KEY
             end = _END.search(text, begin.end(), limit)
             body = _BODY.match(text, begin.end(), limit)
             stop = end.end() if end else body.end() if body else begin.end()

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from .assignments import SHORT_NAMES, is_secret, named_values, sensitive
+from .assignments import named_values
 from .formats import Span, known_forms
+from .values import SHORT_NAMES, is_secret, sensitive
 
 PLACEHOLDER = re.compile(r"⟦secret:[a-z0-9-]+⟧")
 """What stands where a secret was; the text after the colon is its kind."""
@@ -18,6 +19,7 @@ PLACEHOLDER = re.compile(r"⟦secret:[a-z0-9-]+⟧")
 _ROUNDS = 4
 _SHORT = 48
 _DEPTH = 100
+_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,")
 
 
@@ -84,9 +86,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def redact_value(value: Any) -> Any:
     """The JSON value with its strings redacted, keys included; equal to the value if it holds no secret.
 
-    A value under a sensitive key is judged by that key. A string that is a JSON document, as function arguments and tool
-    outputs are, is decoded, redacted inside, and encoded again only if something was found. Base64 data of `data:`
-    addresses is left alone.
+    A value under a sensitive key is judged by that key. A string that is a JSON document, as function arguments and
+    tool outputs are, is decoded, redacted inside, and encoded again only if something was found. Base64 data of
+    `data:` addresses is left alone.
     """
     return _value(value, "", 0)
 
@@ -94,8 +96,8 @@ def redact_value(value: Any) -> Any:
 def _value(value: Any, name: str, depth: int) -> Any:
     if isinstance(value, str):
         return _string(value, name, depth)
-    if depth > _DEPTH:
-        return value if value is None or isinstance(value, (bool, int, float)) else redact(repr(value))
+    if depth > _DEPTH and isinstance(value, (dict, list, tuple)):
+        return redact(_deep(value))
     if isinstance(value, dict):
         named = value.get("name", value.get("key"))
         inner = named if isinstance(named, str) and "value" in value else ""
@@ -112,11 +114,18 @@ def _value(value: Any, name: str, depth: int) -> Any:
     return value
 
 
+def _deep(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return "[…]"
+
+
 def _string(text: str, name: str, depth: int) -> str:
     kind = sensitive(name) if name else None
     if kind and is_secret(kind, text, "quoted", short=name.lower() in SHORT_NAMES):
         return placeholder(kind)
-    if name.lower() in ("authorization", "proxy-authorization", "cookie", "set-cookie") and PLACEHOLDER.search(text) is None:
+    if name.lower() in _HEADERS and PLACEHOLDER.search(text) is None:
         head = f"{name}: "
         return redact(head + text).removeprefix(head)
     if _BINARY.match(text):

@@ -26,6 +26,7 @@ from ..records import Usage
 from . import Answer, Request, T
 
 MAX_TURNS = 3
+"""Turns of one call, however many are allowed: one that stays empty is not asked 500 times."""
 ADVICE = (
     'set the key and name that its provider needs, or use phase_one_model="offline" and phase_two_model="offline", '
     "which need neither key nor network"
@@ -42,6 +43,7 @@ class AgentsModel:
 
     `settings` are the agent's. From the caller's `run_config` it takes the model provider, tracing, and headers and the
     like of its model settings; never its sandbox, session, guardrails, handoffs or filters. `timeout` is in seconds.
+    Without tools one turn is an answer; an empty one is asked for again, up to `max_turns`, 3 at most.
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class AgentsModel:
         self._model = model
         self._settings = ModelSettings(**settings) if isinstance(settings, Mapping) else settings
         self._run_config = _own(run_config)
-        self._max_turns = MAX_TURNS if max_turns is None else max_turns
+        self._max_turns = MAX_TURNS if max_turns is None else min(max_turns, MAX_TURNS)
         self._timeout = timeout
 
     @property

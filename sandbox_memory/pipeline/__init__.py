@@ -28,7 +28,8 @@ from ..state import State
 from ..workspace import Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
-from .phases import Limits, Progress, Report, draft_plan, due, extract_all
+from .asking import Limits
+from .phases import Progress, Report, draft_plan, due, extract_all
 from .settle import Change, Maker, Prepared, Seen, prepare
 from .store import Store
 from .takeover import takeover
@@ -92,7 +93,7 @@ class Pipeline:
             seen = await self.store.see()
             self._existing = set(seen.sessions)
             others, stale = self.store.others_open(seen)
-            makers = await takeover(self.store, seen)
+            makers = [*await takeover(self.store, seen), *([self._settings_maker(seen)] if len(seen.ledger) else [])]
             if self.generate is None:
                 self._fresh = self._preview(seen, "live" if others else "hand", makers).summary
                 return

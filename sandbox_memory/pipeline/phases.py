@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .. import screening
-from ..errors import ModelError, NoUsableModel
+from ..errors import Conflict, ModelError, SandboxMemoryError
 from ..folding import fold
 from ..ledger import Operation
-from ..models import CONSOLIDATION, ConsolidationDraft, Model, Request
+from ..models import CONSOLIDATION, ConsolidationDraft, Model
 from ..notes import raw_header, raw_memory_file, summary_file
 from ..records import RawMemory, Refusal, Rollout, Usage
 from ..rollouts import parse_rollout
@@ -20,26 +20,16 @@ from ..signed import is_ours, signed
 from ..stages import extraction, planning
 from ..state import State, candidate_body, candidate_facts
 from ..workspace import ABSENT, Ask, Replace, digest
-from .settle import Change, Seen
+from .asking import Limits, ask
+from .settle import Change, Maker, Seen
 from .store import Store
 
 logger = logging.getLogger("sandbox_memory")
 
 BATCH_BYTES = 32 << 20
 """How much of the transcripts is read at once."""
-T = TypeVar("T")
-V = TypeVar("V")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How hard to try. `deadline` is on the event loop's clock, None for no limit; delays are in seconds."""
-
-    attempts: int = 3
-    retry_delay: float = 0.5
-    concurrency: int = 8
-    deadline: float | None = None
-    extra_prompt: str | None = None
+SAVES = 5
+"""How often the two files of an extraction may be saved by somebody else while they are written."""
 
 
 @dataclass
@@ -95,7 +85,8 @@ async def extract_all(
     done = 0
     gate = asyncio.Semaphore(limits.concurrency)
     for batch in _batches(pending):
-        works = await _read(store, batch, state)
+        read = await _read(store, batch, state)
+        works = [replace(work, order=(state.ordinal, done + n)) for n, work in enumerate(read, 1)]
         skipped = [work for work in works if not work.rollout.segments]
         if skipped:
             await store.append(lambda now, skipped=skipped: _consumed(skipped, now))  # type: ignore[misc]
@@ -108,14 +99,22 @@ async def extract_all(
             progress("extracting", done, len(pending))
 
         done += len(skipped)
-        await asyncio.gather(*(one(work) for work in works if work.rollout.segments))
+        tasks = [asyncio.ensure_future(one(work)) for work in works if work.rollout.segments]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
     if report.failed:
         await store.append(lambda now: _failures(report.failed, limits.attempts))
 
 
 @dataclass(frozen=True)
 class _Work:
-    """One rollout's new segments, and its two files as they are."""
+    """One rollout's new segments, and its two files as they are. `unfit` is why one of them cannot be written.
+
+    `order` is recency: an older conversation's is smaller, whichever model call ends first.
+    """
 
     due: Due
     rollout: Rollout
@@ -123,6 +122,8 @@ class _Work:
     raw: bytes | None
     summary_name: str
     summary: bytes | None
+    unfit: str = ""
+    order: tuple[int, int] = (0, 0)
 
 
 def _batches(pending: list[Due]) -> list[list[Due]]:
@@ -162,7 +163,9 @@ async def _read(store: Store, batch: list[Due], state: State) -> list[_Work]:
         if not name and raw is not None:
             # Left by an extraction that was killed before its commit: the same summary file is written again.
             name = raw_header(raw.decode("utf-8", "replace")).get("rollout_summary_file", "")
-        works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(layout.memory(name)) if name else None))
+        summary = layout.memory(name) if name else ""
+        unfit = next((f"{each} {view.problems[each]}" for each in (raw_path, summary) if each in view.problems), "")
+        works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(summary), unfit))
     return sorted(works, key=lambda work: work.rollout.segments[0].updated_at if work.rollout.segments else "")
 
 
@@ -175,10 +178,11 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
         return extraction.verify(draft, work.rollout, layout=store.layout, summary_file=work.summary_name)
 
     try:
+        if work.unfit:
+            raise ModelError(work.unfit, retryable=False)
         raw, usage = await ask(model, request, verify, limits)
     except ModelError as error:
-        report.failed[work.due.stem] = error.cause
-        logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, error.cause)
+        _left(work, error.cause, report)
         return
     report.usage += usage
     committed = False
@@ -189,17 +193,42 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
         committed = (known.consumed if known else 0) == work.due.consumed
         if not committed:
             return Change("extraction")
-        return Change("extraction", (_operation(work.due.stem, raw, usage),), refused=raw.refused)
+        return Change("extraction", (_operation(work, raw, usage),), refused=raw.refused)
 
-    await store.append(maker, _files(store, work, raw, previous))
+    try:
+        await _write(store, work, raw, maker)
+    except SandboxMemoryError as error:
+        _left(work, str(error), report)
+        return
     if committed:
         report.extracted.append(work.due.stem)
         report.refused += raw.refused
 
 
-def _operation(stem: str, raw: RawMemory, usage: Usage) -> Operation:
+def _left(work: _Work, cause: str, report: Report) -> None:
+    report.failed[work.due.stem] = cause
+    logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, cause)
+
+
+async def _write(store: Store, work: _Work, raw: RawMemory, maker: Maker) -> None:
+    """Write the two files and commit; what somebody saved into one of them meanwhile is read again and kept."""
+    summary = store.layout.memory(raw.summary_file)
+    for _ in range(SAVES):
+        try:
+            await store.append(maker, _files(store, work, raw))
+            return
+        except Conflict as conflict:
+            if conflict.path not in (work.raw_path, summary):
+                raise
+        files = (await store.look([work.raw_path, summary])).files
+        work = replace(work, raw=files.get(work.raw_path), summary=files.get(summary))
+    raise Conflict(work.raw_path, f"somebody saved it, or {summary}, {SAVES} times while it was written")
+
+
+def _operation(work: _Work, raw: RawMemory, usage: Usage) -> Operation:
     facts: dict[str, Any] = {
         "consumed": raw.consumed,
+        "order": list(work.order),
         "updated_at": raw.updated_at,
         "summary_file": raw.summary_file,
         "terminal_state": raw.terminal_state,
@@ -211,13 +240,14 @@ def _operation(stem: str, raw: RawMemory, usage: Usage) -> Operation:
         "keywords": list(raw.keywords),
         "candidates": [candidate_body(candidate) for candidate in raw.candidates],
     }
-    return Operation("extract", stem, facts, body)
+    return Operation("extract", work.due.stem, facts, body)
 
 
-def _files(store: Store, work: _Work, raw: RawMemory, previous: str) -> list[Replace]:
+def _files(store: Store, work: _Work, raw: RawMemory) -> list[Replace]:
     """The two files of an extraction, with what they said before below; one that a person edited stays unsigned."""
     if not raw.summary_file:
         return []
+    previous = work.raw.decode("utf-8", "replace") if work.raw else ""
     before = work.summary.decode("utf-8", "replace") if work.summary else ""
     texts = (
         (work.raw_path, work.raw, raw_memory_file(raw, previous=previous)),
@@ -228,6 +258,7 @@ def _files(store: Store, work: _Work, raw: RawMemory, previous: str) -> list[Rep
             path,
             signed(text) if old is None or is_ours(old) else text.encode("utf-8", "replace"),
             expect=ABSENT if old is None and path == work.raw_path else digest(old) if old is not None else None,
+            required=True,
         )
         for path, old, text in texts
     ]
@@ -273,38 +304,3 @@ async def draft_plan(
         failed = {"": error.cause}
         await store.append(lambda now: _failures(failed, limits.attempts))
         return None
-
-
-async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits) -> tuple[V, Usage]:
-    """Ask until an answer verifies, at most `limits.attempts` times with growing pauses.
-
-    Raises the last `ModelError`; one that is not retryable at once.
-    """
-    usage = Usage()
-    last: ModelError | None = None
-    for attempt in range(limits.attempts):
-        if attempt:
-            await asyncio.sleep(limits.retry_delay * 2 ** (attempt - 1))
-        try:
-            answer = await _before(limits.deadline, model.answer(request))
-            usage += answer.usage
-            return verify(answer.value), usage
-        except NoUsableModel:
-            raise
-        except ModelError as error:
-            last = error
-            if not error.retryable:
-                raise
-    assert last is not None
-    raise last
-
-
-async def _before(deadline: float | None, work: Awaitable[T]) -> T:
-    """The result of `work`, or a `ModelError` if it is not there by the deadline."""
-    if deadline is None:
-        return await work
-    left = deadline - asyncio.get_running_loop().time()
-    try:
-        return await asyncio.wait_for(work, max(left, 0.001))
-    except (asyncio.TimeoutError, TimeoutError) as error:
-        raise ModelError("the model did not answer before the session's close had to end", retryable=False) from error

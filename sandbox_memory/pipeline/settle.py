@@ -13,7 +13,7 @@ from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, Operation, encode
 from ..records import Refusal
-from ..stages import adoption, commit, recall
+from ..stages import adoption, answers, commit, recall
 from ..state import State
 from ..workspace import ABSENT, Append, Replace, digest
 
@@ -88,8 +88,9 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
             apply(state, drafts[-1])
     lines, ledger = encode(seen.ledger, drafts)
     steps: list[Append | Replace] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
-    summary = commit.with_block(seen.summary, recall.block(state, layout.preset))
-    inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD)
+    written = _written(seen, layout)
+    summary = commit.with_block(seen.summary, recall.block(state, layout.preset), prose=written[0])
+    inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD, prose=written[1])
     if state.ordinal:
         edits = commit.catch_up(document, adopted.assigned, adopted.dropped, state)
         views = (
@@ -116,8 +117,16 @@ def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Lay
         stems += [name.removesuffix(".md") for name in seen.raw_memories]
         past = _past(seen.ledger, document.marker)
         adopted = adoption.adopt(document, past, now, actor=role, preset=layout.preset, stems=stems)
-    touched = {operation.id for operation in adopted.operations}
-    operations = [*adopted.operations, *_from_summary(seen, now, actor, layout, touched), *_from_inbox(seen, now)]
+    changed = {
+        operation.id: operation.body.get("text")
+        for operation in adopted.operations
+        if operation.op in ("revise", "restore", "delete", "hold")
+    }
+    operations = [
+        *adopted.operations,
+        *_from_summary(seen, now, actor, layout, changed),
+        *_from_inbox(seen, now, actor),
+    ]
     return adopted, Change(role, tuple(operations))
 
 
@@ -126,23 +135,50 @@ def _past(ledger: Ledger, ordinal: int | None) -> State:
     return fold(ledger, ordinal if ordinal is not None and ordinal <= len(ledger) else None)
 
 
-def _from_summary(seen: Seen, now: State, actor: str, layout: Layout, touched: Collection[str]) -> Sequence[Operation]:
+def _from_summary(
+    seen: Seen, now: State, actor: str, layout: Layout, changed: Mapping[str, str | None]
+) -> Sequence[Operation]:
     parts = split(seen.summary or b"")
     if parts.block is None or not parts.touched or now.ordinal == 0:
         return ()
-    past = _past(seen.ledger, parts.block.ordinal)
-    known = text_digest(recall.block(past, layout.preset).text) == parts.written
+    showed = recall.block(_past(seen.ledger, parts.block.ordinal), layout.preset)
     document = _inner(parts.block)
-    base = {record.id: record.text for record in recall.chosen(past, layout.preset) if record.id not in touched}
-    whole = known and bool(document.items)
-    return tuple(adoption.adopt_block(document, base, now, actor=actor, whole=whole))
+    return tuple(
+        adoption.adopt_block(
+            document,
+            {item.id: item.text for item in _inner(showed).items},
+            now,
+            actor=actor,
+            preset=layout.preset,
+            torn=not parts.written,
+            whole=text_digest(showed.text) == parts.written and bool(document.items),
+            elsewhere=changed,
+        )
+    )
 
 
-def _from_inbox(seen: Seen, now: State) -> Sequence[Operation]:
+def _from_inbox(seen: Seen, now: State, actor: str) -> Sequence[Operation]:
     parts = split(seen.inbox or b"")
     if parts.block is None or not parts.touched:
         return ()
-    return tuple(adoption.answers(_inner(parts.block), _past(seen.ledger, parts.block.ordinal), now))
+    read = answers.answers if actor == "hand" else answers.unheard
+    return tuple(read(_inner(parts.block), _past(seen.ledger, parts.block.ordinal), now))
+
+
+def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
+    """What a person wrote into our blocks of the summary and of the inbox that is no record and no answer."""
+    kept = []
+    for data in (seen.summary, seen.inbox):
+        parts, text = split(data or b""), ""
+        if parts.block is not None and parts.touched:
+            document = _inner(parts.block)
+            taken = [item.index for item in document.items if item.readable]
+            if data is seen.inbox:
+                questions = answers.answered(document, _past(seen.ledger, parts.block.ordinal)).values()
+                taken = [item.index for item in document.items if item in questions or item.id.startswith("p-")]
+            text = commit.prose(document, taken, layout.preset.headings.values())
+        kept.append(text)
+    return kept[0], kept[1]
 
 
 def _inner(block: Block) -> Document:

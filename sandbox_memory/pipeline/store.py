@@ -133,7 +133,8 @@ class Store:
     async def append(self, maker: Maker, files: Sequence[Replace] = ()) -> State:
         """Commit what `maker` decides, after writing `files`, without touching the markdown.
 
-        The ledger is read again only if another process has written to it. Returns the state after the commit.
+        The ledger is read again only if another process has written to it. Returns the state after the commit. Raises
+        `Conflict` if a required one of the `files` is not what it was.
         """
         async with self._lock:
             for attempt in range(TRIES):
@@ -149,7 +150,9 @@ class Store:
                 steps: list[Step] = [*files, Append(self.layout.ledger, lines, expect=self._ledger.mark)]
                 try:
                     await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
-                except Conflict:
+                except Conflict as conflict:
+                    if conflict.path != self.layout.ledger:
+                        raise
                     await asyncio.sleep(random.uniform(0, 0.02))
                     continue
                 self._anchored(steps)

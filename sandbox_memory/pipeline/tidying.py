@@ -47,10 +47,11 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
             steps.append(Remove(paths[stem], expect=digest(data)))
     gone = _beyond(seen, state, keep_rollouts, store.at())
     steps += [Remove(layout.session(f"{stem}.jsonl")) for stem in sorted(gone)]
+    listed = layout.sessions_dir not in seen.unusable
     missing = [
         stem
         for stem, rollout in state.rollouts.items()
-        if rollout.consumed and (stem in gone or f"{stem}.jsonl" not in seen.sessions)
+        if rollout.consumed and (stem in gone or (listed and f"{stem}.jsonl" not in seen.sessions))
     ]
     makers = [lambda now: unread(missing)] if missing else []
     await store.settle(actor, makers, lambda seen, done: steps, seen=seen)

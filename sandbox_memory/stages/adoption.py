@@ -7,13 +7,13 @@ from a commit that never reached the file. Whatever a person touched is theirs; 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..document import Document, ListItem, normalise
 from ..layout import Preset
 from ..ledger import Operation
-from ..matching import match
+from ..matching import Matching, match
 from ..proposals import new_id, propose
 from ..records import Kind, Record, Refusal, Status, Trust
 from ..state import State
@@ -66,6 +66,8 @@ class _Reading:
         self.assigned: dict[int, str] = {}
         self.dropped: set[int] = set()
         self.refused: list[Refusal] = []
+        self.cut = False
+        """True for a file that breaks off: then what is missing was not taken out."""
         self._since: dict[str, Record] | None = None
 
     def read(self) -> None:
@@ -76,11 +78,18 @@ class _Reading:
                 readable.append(item)
             elif item.id in base and item.id not in self.assigned.values():
                 self.assigned[item.index] = item.id
+        self.cut = self.document.marker is None and not self.document.data.endswith((b"\n", b"\r"))
+        fragment = _fragment(self.document, base) if self.cut else None
+        if fragment is not None:
+            self.assigned[fragment[0]] = fragment[1]
+            readable = [item for item in readable if item.index != fragment[0]]
         there = set(self.assigned.values())
         found = match({id: text for id, text in base.items() if id not in there}, readable)
         items = {item.index: item for item in readable}
         for index, id in found.same.items():
             self.assigned[index] = id
+            if self.now.records[id].status is Status.HELD:
+                self.operations.append(Operation("release", id))
             self._moved(items[index], id)
         for index, id in found.revised.items():
             self._revised(items[index], id)
@@ -102,16 +111,28 @@ class _Reading:
             self._forgotten(item)
             return
         self.assigned[item.index] = id
-        op = "revise" if record.status in (Status.ACTIVE, Status.HELD) else "restore"
-        self.operations.append(self._by_person(op, id, item))
-
-    def _by_person(self, op: str, id: str, item: ListItem) -> Operation:
+        op = "revise" if record.status is Status.ACTIVE else "restore"
         facts = {"trust": self.trust.label, "protected": True, "overrule": True}
-        return Operation(op, id, facts, {"text": item.text, "group": item.group, "section": item.section})
+        place = {"group": item.group, "section": item.section}
+        self.operations.append(Operation(op, id, facts, {"text": item.text, **place}))
+        if record.status is Status.SUPERSEDED:
+            self._doubted(record, f"changed to “{item.text}”")
+
+    def _doubted(self, record: Record, done: str) -> None:
+        """Ask about what replaced a line while a person was at work on that line."""
+        by = self.now.records.get(record.superseded_by)
+        if by is not None and by.status is Status.ACTIVE and not by.protected:
+            what = f"“{by.text}” has replaced “{record.text}”, which was {done} at the same time; delete the new line?"
+            self.operations.extend(propose(self.now, what, (Operation("delete", by.id),), source=self.actor))
 
     def _vanished(self, missing: list[str]) -> None:
         gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE]
-        if len(gone) <= max(MANY, SHARE * len(self.past.visible())):
+        replaced = [id for id in missing if self.now.records[id].status is Status.SUPERSEDED]
+        if len(gone) + len(replaced) <= max(MANY, SHARE * len(self.past.visible())):
+            for id in replaced:
+                self.operations.append(Operation("delete", id))
+                self._doubted(self.now.records[id], "deleted")
+        if len(gone) <= max(MANY, SHARE * len(self.past.visible())) and not (self.cut and gone):
             self.operations += [Operation("delete", id) for id in gone]
             return
         deletions = tuple(Operation("delete", id) for id in gone)
@@ -122,7 +143,9 @@ class _Reading:
             what = f"{len(gone)} lines vanished from MEMORY.md at once and are kept out of it for now; delete them all?"
         else:
             what = f"MEMORY.md was cut off, and its {len(gone)} missing lines were put back; delete them all instead?"
-        self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor))
+        self.operations.extend(
+            propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True)
+        )
 
     def _new(self, item: ListItem, base: Mapping[str, str]) -> None:
         """A line that is no known record as it stood at the marker."""
@@ -184,46 +207,84 @@ class _Reading:
 
 
 def adopt_block(
-    document: Document, shown: Mapping[str, str], now: State, *, actor: str, whole: bool
+    document: Document,
+    shown: Mapping[str, str],
+    now: State,
+    *,
+    actor: str,
+    preset: Preset,
+    whole: bool,
+    torn: bool,
+    elsewhere: Mapping[str, str | None],
 ) -> Iterator[Operation]:
     """Changes that a person made to the block in `memory_summary.md`.
 
     `shown` are the records as that block showed them. With `whole` false it is not certain that all of them were shown,
-    so that a missing line is not read as a deletion. Lines that `MEMORY.md` has changed as well follow `MEMORY.md`:
-    leave their ids out of `shown`.
+    so that a missing line is not read as a deletion; if the block is `torn`, its last line may be cut short.
+    `elsewhere` are the records that `MEMORY.md` changes at the same time, with their new texts, or None where it
+    deletes them: it is followed, and the block's text is asked about.
     """
     trust = Trust.HAND if actor == "hand" else Trust.AGENT
-    readable = [item for item in document.items if item.readable]
+    facts = {"trust": trust.label, "protected": True}
+    fragment = _fragment(document, shown) if torn else None
+    readable = [item for item in document.items if item.readable and (not fragment or item.index != fragment[0])]
     found = match(shown, readable)
     items = {item.index: item for item in readable}
     for index, id in found.revised.items():
-        if now.records[id].status is Status.ACTIVE:
-            facts = {"trust": trust.label, "protected": True, "overrule": True}
-            yield Operation("revise", id, facts, {"text": items[index].text})
+        body = {"text": items[index].text}
+        op = "revise" if now.records[id].status is Status.ACTIVE else "restore"
+        change = Operation(op, id, {**facts, "overrule": True}, body)
+        if now.records[id].status is Status.FORGOTTEN or normalise(elsewhere.get(id) or "") == items[index].normal:
+            continue
+        if id not in elsewhere:
+            yield change
+            continue
+        other = elsewhere[id]
+        what = f"MEMORY.md says “{other}”" if other else "MEMORY.md has lost that line"
+        what = f"memory_summary.md says “{body['text']}”, and {what}; take the former?"
+        yield from propose(now, what, (replace(change, op="revise" if other else "restore"),), source=actor)
+    yield from _written_in(document, {*found.same, *found.revised}, found, now, facts, preset)
     if not whole:
         return
-    kept = {item.id for item in document.items if not item.readable}
+    kept = {item.id for item in document.items if not item.readable} | set(elsewhere)
     gone = [id for id in found.missing if id not in kept and now.records[id].status is Status.ACTIVE]
     if len(gone) <= max(MANY, SHARE * len(shown)):
         yield from (Operation("delete", id) for id in gone)
     else:
         what = f"{len(gone)} lines vanished from memory_summary.md at once and were put back; delete them instead?"
-        yield from propose(now, what, tuple(Operation("delete", id) for id in gone), source=actor)
+        yield from propose(now, what, tuple(Operation("delete", id) for id in gone), source=actor, again=True)
 
 
-def answers(document: Document, past: State, now: State) -> Iterator[Operation]:
-    """What a person decided in the block of `INBOX.md`: a ticked line is a yes, a deleted one a no."""
-    lines = {item.id: item for item in document.items if item.id}
-    for proposal in past.proposals.values():
-        if proposal.id not in now.proposals:
-            continue
-        line = lines.get(proposal.id)
-        if line is None:
-            yield Operation("decide", proposal.id, {"accepted": False})
-            yield from proposal.on_refusal
-        elif line.checked:
-            yield Operation("decide", proposal.id, {"accepted": True})
-            yield from proposal.operations
+def _fragment(document: Document, base: Mapping[str, str]) -> tuple[int, str] | None:
+    """The last item of a file that breaks off in it, by its index, and the record that it began with."""
+    last = document.items[-1] if document.items else None
+    if last is None or last.id or not last.text or not document.lines[-1][0].endswith(last.text):
+        return None
+    there = {item.id for item in document.items}
+    return next(
+        ((last.index, id) for id, text in base.items() if id not in there and f"{text} ^{id}".startswith(last.text)),
+        None,
+    )
+
+
+def _written_in(
+    document: Document, known: Collection[int], found: Matching, now: State, facts: Mapping[str, Any], preset: Preset
+) -> Iterator[Operation]:
+    """New lines that a person wrote into the block: each joins the group of the line above it."""
+    texts = {normalise(record.text) for record in now.visible().values()}
+    group = "General"
+    for item in document.items:
+        id = found.same.get(item.index) or found.revised.get(item.index)
+        if id:
+            group = now.records[id].group
+        elif item.index in found.new and item.normal and item.normal not in texts:
+            texts.add(item.normal)
+            old = now.records.get(item.id)
+            body = {"text": item.text, "group": group, "section": item.section}
+            if old is not None and old.status is Status.FORGOTTEN:
+                continue
+            kind = kind_of(item.section, preset)
+            yield Operation("add", new_id(), {"kind": kind.value, **facts}, body)
 
 
 def kind_of(section: str, preset: Preset) -> Kind:

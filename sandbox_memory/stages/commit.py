@@ -12,6 +12,8 @@ from typing import Any
 
 from ..blocks import Block, Split, join, split
 from ..document import Document, Edit, Insert, Provenance, RemoveItem, Revise, Stamp, normalise
+from ..document.blocks import Node
+from ..proposals import line
 from ..records import Record
 from ..state import State
 
@@ -54,22 +56,43 @@ def _provenance(record: Record, state: State) -> Iterator[Edit]:
             yield Provenance(record.group, title, rollout.summary_file, rollout.keywords)
 
 
-def with_block(before: bytes | None, new: Block, *, head: str = "") -> bytes:
+def with_block(before: bytes | None, new: Block, *, head: str = "", prose: str = "") -> bytes:
     """A file with our block brought up to date; `head` is what a new file starts with.
 
-    The bytes stay as they are if the old block says the same, or if there is nothing to show and never was.
+    `prose` is what a person wrote into the old block that is no record and no answer: it goes below the new one. The
+    bytes stay as they are if the old block says the same, or if there is nothing to show and never was.
     """
     parts = split(before or b"")
     if parts.block is None and not new.text:
         return before or b""
     if parts.block is not None and not parts.touched and parts.block.text.replace("\r\n", "\n") == new.text:
         return before or b""
-    return join(Split(head, None, "") if before is None else parts, new)
+    return join(Split(head, None, "") if before is None else parts, new, below=prose)
+
+
+def prose(document: Document, taken: Collection[int], headings: Collection[str]) -> str:
+    """The lines of an edited block that would be lost with it: neither in an item that was taken in, nor ours."""
+    ours = {n for item, node, _ in document.addressed if item.index in taken for n in _lines(node)}
+    ours |= {n for h in document.outline.headings if h.content in headings for n in range(h.start, h.end)}
+    ours |= {n for n, _ in document.outline.markers}
+    runs: list[list[str]] = [[]]
+    for number, (content, _) in enumerate(document.lines):
+        if number not in ours:
+            runs[-1].append(content)
+        elif runs[-1]:
+            runs.append([])
+    parts = ("\n".join(run).strip("\r\n") for run in runs)
+    return "\n\n".join(part for part in parts if part.strip())
+
+
+def _lines(node: Node) -> Iterator[int]:
+    for start, end in [(node.start, node.start + 1), *node.own_ranges()]:
+        yield from range(start, end)
 
 
 def inbox_block(state: State) -> Block:
     """The open questions, one line each with its source."""
-    lines = [f"- [ ] {' '.join(p.text.split())} (from {p.source}) ^{p.id}" for p in state.proposals.values()]
+    lines = [f"- [ ] {line(proposal)} ^{proposal.id}" for proposal in state.proposals.values()]
     return Block(state.ordinal, "\n".join(lines))
 
 

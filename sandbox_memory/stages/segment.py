@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,18 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..governance.redaction import redact_value
-from ..rollouts import excluded, payloads
+from ..rollouts import excluded, listed, message_text, payloads, says
 
-_PASSING = frozenset({"id", "status", "provider_data", "annotations", "logprobs"})
+logger = logging.getLogger(__name__)
+
+DEPTH = 100
+"""Levels of nesting that are kept as JSON; what lies deeper, or goes round in a circle, is kept as text."""
+REMEMBERED = 4_000
+"""Items that a history goes back."""
+
+_PASSING = frozenset(
+    "id status provider_data provider_specific_fields annotations logprobs created_by caller namespace phase".split()
+)
 """Keys that may differ between two accounts of one item."""
 
 
@@ -37,50 +47,60 @@ def build_line(
 ) -> bytes:
     """The line of `sessions/<stem>.jsonl` for one run: UTF-8 JSON with the SDK's keys in its order, and two of ours.
 
-    Any value is accepted; what JSON cannot say is written as text. A final output that is the text of the last message
-    is not said twice. Redaction happens here, before the first byte is written.
+    Any value is accepted; what JSON cannot say is written as text. A final output that the last message says is not
+    said twice. Redaction happens here, before the first byte is written.
     """
-    kept_input = [item for item in input_items if not excluded(item)]
-    kept_generated = [item for item in generated if not excluded(item)]
+    kept = jsonable([item for item in generated if not excluded(item)])
     line: dict[str, Any] = {
         "updated_at": now.isoformat(),
         "rollout_id": rollout_id,
-        "input": kept_input,
-        "generated_items": kept_generated,
+        "input": [item for item in input_items if not excluded(item)],
+        "generated_items": kept,
     }
     if interruptions:
         line["interruptions"] = list(interruptions)
     line["terminal_metadata"] = dict(terminal)
-    if final_output is not None and final_output != _last_text(kept_generated):
-        line["final_output"] = final_output
+    final = jsonable(final_output)
+    if final is not None and not _said(kept, final):
+        line["final_output"] = final
     line["segment"] = segment
     if agent is not None:
         line["agent"] = agent
     clean = redact_value(jsonable(line))
+    # A lone surrogate becomes its JSON escape, which is what `backslashreplace` writes.
     return json.dumps(clean, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def jsonable(value: Any) -> Any:
     """The value as JSON knows it: models and dataclasses as objects, times in ISO form, what is left as its text."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+    return _jsonable(value, 0)
+
+
+def _jsonable(value: Any, depth: int) -> Any:
     if isinstance(value, Enum):
-        return jsonable(value.value)
+        return _jsonable(value.value, depth)
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value) if value.bit_length() < 4096 else hex(value)  # Python refuses to print longer ones
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    if depth >= DEPTH:
+        return _text(value)
+    below = depth + 1
     if isinstance(value, BaseModel):
-        try:
-            return jsonable(value.model_dump(exclude_unset=True))
-        except Exception:  # noqa: BLE001 - a model with a broken serializer is still worth its text
-            return _text(value)
+        return _jsonable(_dumped(value), below)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: jsonable(getattr(value, field.name, None)) for field in dataclasses.fields(value)}
+        return {field.name: _jsonable(getattr(value, field.name, None), below) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else _text(jsonable(key)): jsonable(entry) for key, entry in value.items()}
+        return {
+            key if isinstance(key, str) else _text(_jsonable(key, below)): _jsonable(entry, below)
+            for key, entry in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [jsonable(entry) for entry in value]
+        return [_jsonable(entry, below) for entry in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((jsonable(entry) for entry in value), key=_text)
+        return sorted((_jsonable(entry, below) for entry in value), key=_text)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, (datetime, date, time)):
@@ -92,33 +112,44 @@ def jsonable(value: Any) -> Any:
     return _text(value)
 
 
+def _dumped(model: BaseModel) -> Any:
+    """A model's fields; of the SDK's own items only those that were set, which is how they are sent back to a model."""
+    try:
+        return model.model_dump(exclude_unset=type(model).__module__.partition(".")[0] in ("openai", "agents"))
+    except Exception as error:
+        # A model with a broken serializer is still worth its text.
+        logger.debug("serializing a %s failed", type(model).__name__, exc_info=error)
+        return _text(model)
+
+
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - any object may come, also one that cannot be shown
+    except Exception as error:
+        # Any object may come, also one that cannot be shown.
+        logger.debug("showing a %s failed", type(value).__name__, exc_info=error)
         return f"<{type(value).__name__}>"
 
 
-def _last_text(items: Sequence[Mapping[str, Any]]) -> str | None:
-    """The text of the last assistant message."""
-    for item in reversed(items):
-        if item.get("role") != "assistant":
-            continue
-        content = item.get("content")
-        if isinstance(content, str):
-            return content
-        if isinstance(content, Sequence):
-            parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-            return "".join(part for part in parts if isinstance(part, str))
-    return None
+def _said(items: Sequence[Mapping[str, Any]], final: object) -> bool:
+    """True if the last assistant message of these items is the final output."""
+    content = next((item.get("content") for item in reversed(items) if item.get("role") == "assistant"), None)
+    if content is None:
+        return False
+    last = content[-1:] if isinstance(content, list) else content
+    return any(says(text, final) for text in (message_text(content, ""), message_text(content), message_text(last)))
 
 
 def item_digest(item: Mapping[str, Any]) -> str:
-    """What two accounts of one item have in common, as a digest: not its id, its status, or what a provider added."""
-    kept = {key: value for key, value in item.items() if key not in _PASSING and value is not None}
-    if kept.get("role"):
-        kept.pop("type", None)
-        kept["content"] = _bare(kept.get("content"))
+    """What two accounts of one item have in common, as a digest: not its id, its status, or what a provider added.
+
+    An item that was redacted has the digest that it had before.
+    """
+    if item.get("role"):
+        kept = {"role": item["role"], "content": _bare(item.get("content"))}
+        kept |= {key: item[key] for key in ("tool_calls", "tool_call_id") if item.get(key)}
+    else:
+        kept = {key: value for key, value in item.items() if key not in _PASSING and value is not None}
     text = json.dumps(redact_value(jsonable(kept)), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -134,18 +165,27 @@ def _bare(content: Any) -> Any:
     return content
 
 
+def _mark(item: Mapping[str, Any]) -> str:
+    """The digest of an item, and whether a user said it or an agent made it; empty for one that memory leaves out."""
+    if excluded(item):
+        return ""
+    return ("u" if item.get("role") == "user" else "a") + item_digest(item)
+
+
 @dataclass(frozen=True)
 class History:
-    """Digests of what a rollout holds: `made` of what agents did, `open` of all items since an interruption began."""
+    """What a rollout holds, as far back as is known: `items` in order, and of them `open` since an interruption began.
 
-    made: frozenset[str] = frozenset()
+    Both are digests with a letter before them that tells users' items from agents'.
+    """
+
+    items: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
 
     def then(self, items: Sequence[Mapping[str, Any]], *, interrupted: bool) -> History:
         """The history after one more segment."""
-        kept = [(item_digest(item), item) for item in items if not excluded(item)]
-        made = self.made | {digest for digest, item in kept if _made(item)}
-        return History(made, (*self.open, *(digest for digest, _ in kept)) if interrupted else ())
+        marks = tuple(mark for item in items if (mark := _mark(item)))
+        return History((*self.items, *marks)[-REMEMBERED:], (*self.open, *marks) if interrupted else ())
 
 
 def history_of(data: bytes) -> History:
@@ -154,11 +194,8 @@ def history_of(data: bytes) -> History:
     for _, _, payload in payloads(data):
         if payload is None:
             continue
-        items: list[Mapping[str, Any]] = []
-        for key in ("input", "generated_items"):
-            value = payload.get(key) or ()
-            value = [{"role": "user", "content": value}] if isinstance(value, str) else value
-            items += [item for item in value if isinstance(item, Mapping)]
+        items = [*listed(payload.get("input")), *listed(payload.get("generated_items"))]
+        items = [item for item in items if isinstance(item, Mapping)]
         history = history.then(items, interrupted=bool(payload.get("interruptions")))
     return history
 
@@ -168,23 +205,71 @@ def repeated(
 ) -> frozenset[int]:
     """Positions in `[*inputs, *generated]` of items that the rollout holds already.
 
-    An input list that has grown out of an earlier run has something in it that an agent made then: all up to the last
-    such item is old. A resumed run repeats the items of the interrupted one. What a user merely says again is new.
+    An input list that has grown out of earlier runs begins with their items: it is old up to the last item of an agent
+    before which a user said nothing that the rollout does not hold in the same order. A resumed run repeats the
+    interrupted one, generated items included. What a user merely says again is new.
     """
-    if resumed:
-        left = Counter(history.open)
-        found = []
-        for position, item in enumerate([*inputs, *generated]):
-            digest = item_digest(item)
-            if left[digest] > 0:
-                left[digest] -= 1
-                found.append(position)
-        if found:
-            return frozenset(found)
-    known = [n for n, item in enumerate(inputs) if _made(item) and item_digest(item) in history.made]
-    return frozenset(range(known[-1] + 1)) if known else frozenset()
+    marks = [_mark(item) for item in (*inputs, *generated)]
+    if not resumed:
+        return frozenset(range(_repeated(history.items, marks[: len(inputs)])))
+    old = _repeated(history.items, marks, ends=(len(history.items),), user_alone=True)
+    old = max(old, _repeated(history.items, marks[: len(inputs)]))
+    left = Counter(history.open)
+    left.subtract(marks[:old])
+    found = set(range(old))
+    for position, mark in enumerate(marks[old:], old):
+        if left[mark] > 0:
+            left[mark] -= 1
+            found.add(position)
+    return frozenset(found)
 
 
-def _made(item: Mapping[str, Any]) -> bool:
-    """True for what an agent did or a tool answered."""
-    return item.get("role") != "user"
+def _repeated(known: Sequence[str], marks: Sequence[str], *, ends: Sequence[int] = (), user_alone: bool = False) -> int:
+    """How many leading items repeat known ones: the most that line up with what ends at one of `ends` or anywhere."""
+    places: dict[str, list[int]] = {}
+    for place, mark in enumerate(known, 1):
+        places.setdefault(mark, []).append(place)
+    for count in range(len(marks), 0, -1):
+        mark = marks[count - 1]
+        found = places.get(mark, ())
+        if mark.startswith("u") or ends:
+            # A message of the user's that ends the repetition must be the last that was recorded: it is tried again.
+            found = [place for place in found if place in (ends or (len(known),))]
+        for end in reversed(found[-50:]):
+            if _line_up(known, end, marks, count, user_alone):
+                return count
+    return 0
+
+
+def _line_up(known: Sequence[str], end: int, marks: Sequence[str], count: int, user_alone: bool) -> bool:
+    """True if the first `count` items are known ones that end at `end`.
+
+    Going back, users' items must be the same one by one. Of agents' items either side may lack some: an application may
+    keep only the texts of a conversation, and the agents of one run may have different memories. What is known may
+    begin later than the list.
+    """
+    here, there = count - 1, end - 1
+    users = agents = 0
+    while here >= 0 and there >= 0:
+        mark, other = marks[here], known[there]
+        if not mark:
+            here -= 1
+        elif mark == other:
+            users, agents = users + mark.startswith("u"), agents + mark.startswith("a")
+            here, there = here - 1, there - 1
+        elif mark.startswith("u"):
+            if other.startswith("u"):
+                return False
+            there -= 1
+        else:
+            before = there
+            while before >= 0 and known[before].startswith("a") and known[before] != mark:
+                before -= 1
+            if before >= 0 and known[before] == mark:
+                there = before
+            else:
+                here -= 1
+    enough = agents > 0 or user_alone
+    if any(mark.startswith("u") for mark in marks[: here + 1]):
+        return enough and (end == len(known) or (users > 0 and users + agents > 2))
+    return enough

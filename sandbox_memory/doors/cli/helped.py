@@ -16,12 +16,14 @@ from .places import Misuse
 from .screen import complain
 
 NOT_DONE, WRONG_USE, INTERRUPTED = 1, 2, 130
+ORDER = ("demo", "process", "status", "show", "history", "why", "add", "forget", "check", "layouts")
 
-_TITLE = re.compile(r"^(Usage|Options|Commands|Examples?):", re.MULTILINE)
+_TITLE = re.compile(r"^ *(Usage|Options|Commands|Example):", re.MULTILINE)
 
 
 def _styled(text: str) -> str:
     """Headings in bold on a terminal."""
+    text = text.replace("\\[", "[")  # older versions of Typer escape for Rich what is printed plainly
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
         return text
     return _TITLE.sub(lambda found: typer.style(found[0], bold=True), text)
@@ -35,9 +37,9 @@ class Command(TyperCommand):
         return _styled(super().get_help(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The words of the usage line, required ones without braces around them."""
-        pieces = [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
-        return [re.sub(r"(\.\.\.)+$", "...", piece) for piece in pieces]
+        """The words of the usage line; what may be left out stands in brackets."""
+        arguments = [param for param in self.params if param.param_type_name == "argument"]
+        return ["[OPTIONS]", *(str(a.metavar) if a.required else f"[{a.metavar}]" for a in arguments)]
 
 
 class Commands(TyperGroup):
@@ -48,8 +50,8 @@ class Commands(TyperGroup):
         return _styled(super().get_help(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The commands in the order in which they are defined."""
-        return list(self.commands)
+        """The commands, those that one meets first before the others."""
+        return sorted(self.commands, key=ORDER.index)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was called."""

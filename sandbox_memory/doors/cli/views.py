@@ -176,7 +176,8 @@ def _receipts(screen: Screen, reason: Reason) -> None:
     elif count == 1:
         verdict = ("which does not stand where it says", BAD)
     else:
-        verdict = (f"{count - good:,} of which {'does' if count - good == 1 else 'do'} not stand where it says", BAD)
+        says = "does not stand where it says" if count - good == 1 else "do not stand where they say"
+        verdict = (f"{count - good:,} of which {says}", BAD)
     screen.line((many(count, "quote"), STRONG), ", ", verdict, hang=2)
     for receipt in reason.receipts:
         _receipt(screen, receipt)

@@ -1,0 +1,74 @@
+"""Asking a model until its answer can be used: bounded in tries and in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..errors import ModelError, NoUsableModel
+from ..models import Model, Request
+from ..records import Usage
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How hard to try. `deadline` is on the event loop's clock, None for no limit; delays are in seconds."""
+
+    attempts: int = 3
+    retry_delay: float = 0.5
+    concurrency: int = 8
+    deadline: float | None = None
+    extra_prompt: str | None = None
+
+
+async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits) -> tuple[V, Usage]:
+    """Ask until an answer verifies, at most `limits.attempts` times with growing pauses.
+
+    Raises the last `ModelError`; one that is not retryable at once.
+    """
+    usage = Usage()
+    last: ModelError | None = None
+    for attempt in range(limits.attempts):
+        if attempt:
+            pause = limits.retry_delay * 2 ** (attempt - 1)
+            if limits.deadline is not None and asyncio.get_running_loop().time() + pause >= limits.deadline:
+                break
+            await asyncio.sleep(pause)
+        try:
+            answer = await _before(limits.deadline, model.answer(request))
+            usage += answer.usage
+            return verify(answer.value), usage
+        except NoUsableModel:
+            raise
+        except ModelError as error:
+            last = error
+            if not error.retryable:
+                raise
+    assert last is not None
+    raise last
+
+
+async def _before(deadline: float | None, work: Awaitable[T]) -> T:
+    """The result of `work`, or a `ModelError` if it is not there by the deadline, or was cancelled from within.
+
+    It is a task of its own: a model that does not obey when it is cancelled is left alone, and its answer unheard.
+    """
+    task = asyncio.ensure_future(work)
+    left = None if deadline is None else max(deadline - asyncio.get_running_loop().time(), 0.001)
+    try:
+        await asyncio.wait({task}, timeout=left)
+    finally:
+        in_time = task.done()
+        if not in_time:
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())
+            task.cancel()
+    if not in_time:
+        raise ModelError("the model did not answer before the session's close had to end", retryable=False)
+    if task.cancelled():
+        raise ModelError("the call of the model was cancelled")
+    return task.result()

@@ -1,0 +1,157 @@
+"""Whose word an item of a rollout is: what a person typed or pasted, what a tool observed or read, what memory said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ..records import Item, Trust
+
+MEMORY = "memory"
+"""Label of an item in which memory itself speaks: it is evidence for nothing."""
+DOCUMENT_LINES = 40
+"""A user message of more lines of its own than this is plainly a document, not words of the user's own."""
+DOCUMENT_LENGTH = 8_000
+"""The same in characters."""
+
+_FENCE = re.compile(r"^[ \t]{0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]{0,3}>.*$", re.MULTILINE)
+_TAG = re.compile(r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w-]{0,60})(?:\s[^<>\n]{0,200})?>[ \t]*$", re.MULTILINE)
+_MEMORY_LINE = re.compile(r"^.*(?:\^[mp]-[0-9a-f]{10}\b|<!-- memory:\d).*$", re.MULTILINE)
+_MEMORY_SPEAKS = re.compile(r"\^[mp]-[0-9a-f]{10}\b|<!-- memory:\d|^rollout_summary_file: ", re.MULTILINE)
+_ROLLOUT_LINE = ('"rollout_id":', '"terminal_metadata":')
+_MEMORY_FILE = re.compile(r"\bMEMORY\.md\b|\bmemory_summary\.md\b|\braw_memories\b|\brollout_summaries\b")
+_PATCH = re.compile(r"^\*\*\* (?:Begin Patch|Update File|Add File)|^[+-]{3} [ab]/|<<-?\s?['\"]?\w", re.MULTILINE)
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_ELSEWHERE = frozenset(
+    "web website webpage browser browse browsing fetch http https url urls page mcp computer crawl crawler scrape "
+    "scraper scraping internet google bing tavily wikipedia rss download email inbox slack".split()
+)
+_FILE_TOOLS = frozenset(
+    "read_file view_file open_file get_file file_search read_files view_image read_document read_text_file file_read "
+    "view read cat open search_files grep".split()
+)
+_SHELL_TOOLS = frozenset("exec execute shell bash zsh sh cmd command terminal console powershell run".split())
+_SHELL_WORDS = re.compile(r"[^\s'\"]+")
+_JOINTS = re.compile(r"\|\||&&|[;\n&]|\$\(|`")
+_WRAPPERS = frozenset("sudo time env nohup command exec xargs then do else".split())
+_READERS = frozenset(
+    "cat tac head tail less more bat batcat nl sed awk gawk grep egrep fgrep rg ag ack view open goto strings xxd "
+    "hexdump jq yq diff curl wget http https lynx w3m links gh glab nc ftp sftp scp pdftotext pandoc type gc".split()
+)
+_GIT_READERS = frozenset("show log blame grep diff cat-file".split())
+
+
+def trust_of(item: Item, start: int, end: int) -> Trust:
+    """What a quote of these characters is worth: what a user pasted is somebody else's word.
+
+    Pasted is what stands in a fenced block, a quotation or a block between tags, a line that carries a memory's id, and
+    a message that is plainly a document.
+    """
+    if item.trust is not Trust.USER:
+        return item.trust
+    if is_document(item.text) or any(start < last and first < end for first, last in pasted(item.text)):
+        return Trust.EXTERNAL
+    return Trust.USER
+
+
+def is_document(text: str) -> bool:
+    """True if what stands outside of pasted blocks is more than a person types: 40 lines, or 8,000 characters."""
+    if text.count("\n") < DOCUMENT_LINES and len(text) <= DOCUMENT_LENGTH:
+        return False
+    own, done = [], 0
+    for first, last in sorted(pasted(text)):
+        own.append(text[done:first])
+        done = max(done, last)
+    own.append(text[done:])
+    said = "".join(own)
+    return len(said) > DOCUMENT_LENGTH or sum(1 for line in said.split("\n") if line.strip()) > DOCUMENT_LINES
+
+
+def pasted(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of fenced blocks, `>` quotations, blocks between tags on lines of their own, and lines of memory."""
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            if "`" not in fence["info"]:
+                opened = fence
+        elif fence["marks"].startswith(opened["marks"]) and not fence["info"].strip():
+            yield opened.start(), fence.end()
+            opened = None
+    if opened is not None:
+        yield opened.start(), len(text)
+    tags: dict[str, int] = {}
+    for tag in _TAG.finditer(text):
+        if not tag["close"]:
+            tags.setdefault(tag["name"], tag.start())
+        elif tag["name"] in tags:
+            yield tags.pop(tag["name"]), tag.end()
+    for pattern in (_QUOTED, _MEMORY_LINE):
+        for line in pattern.finditer(text):
+            yield line.span()
+
+
+def of_output(tool: str, call: str) -> Trust:
+    """What the output of that tool is worth, given the text of the call.
+
+    What a program reports is observed; what it shows of a file or fetches from elsewhere is somebody else's word.
+    """
+    words = {word.lower() for word in _WORDS.findall(tool)}
+    if words & _ELSEWHERE or tool.lower() in _FILE_TOOLS or (words & _SHELL_TOOLS and _shows_files(call)):
+        return Trust.EXTERNAL
+    return Trust.OBSERVED
+
+
+def _shows_files(call: str) -> bool:
+    """True for a command line in which a program that shows files or fetches begins a pipe."""
+    for part in _JOINTS.split(call):
+        words = _SHELL_WORDS.findall(part.split("|", 1)[0])
+        if words and words[0].endswith(":"):
+            words = words[1:]
+        while words and ("=" in words[0] or words[0] in _WRAPPERS or words[0].startswith(("(", "-"))):
+            words = words[1:]
+        if not words:
+            continue
+        program = words[0].rsplit("/", 1)[-1]
+        if program in _READERS and not _only_writes(part):
+            return True
+        if program == "git" and any(word in _GIT_READERS for word in words[1:4]) and "--stat" not in words:
+            return True
+    return False
+
+
+def _only_writes(part: str) -> bool:
+    """True for `cat > file`, a here-document, and an edit in place, which show nothing."""
+    return re.search(r"(?<![0-9&])>|<<", part) is not None or re.match(r"\s*sed\s+(?:-\w+\s+)*-i", part) is not None
+
+
+def speaks_for_memory(output: str, call: str, tool: str, memories_dir: str) -> bool:
+    """True for an output in which memory speaks: of its own tools, of its files and transcripts, or with its ids."""
+    return (
+        tool.startswith("memory_")
+        or _MEMORY_SPEAKS.search(output) is not None
+        or all(key in output for key in _ROLLOUT_LINE)
+        or _MEMORY_FILE.search(call) is not None
+        or _in_folder(memories_dir).search(call) is not None
+    )
+
+
+@lru_cache(maxsize=64)
+def _in_folder(memories_dir: str) -> re.Pattern[str]:
+    """A path in that folder, or the folder itself as the last word of a command or the whole of an argument."""
+    folder = re.escape(memories_dir)
+    return re.compile(
+        rf"(?<![\w.-])(?:\./)?{folder}/"
+        rf"|^(?:\w+: )?(?:\./)?{folder}$"
+        rf"|\b(?:cd|ls|ll|tree|find|rg|grep|du)\b[^\n;&|]{{0,200}}?\s(?:\./)?{folder}(?=\s*(?:$|[;&|)]))",
+        re.MULTILINE,
+    )
+
+
+def writes_memory(call: str, memories_dir: str) -> bool:
+    """True for a call that brings memory's own lines: with ids in it, or a patch of one of its files."""
+    if _MEMORY_LINE.search(call):
+        return True
+    return _PATCH.search(call) is not None and speaks_for_memory("", call, "", memories_dir)
