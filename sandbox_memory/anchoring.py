@@ -3,6 +3,9 @@
 An agent with a shell can write anything in the workspace, the ledger with a valid chain included. What it wrote there
 is not among these digests, and `sandbox-memory check` says so. The digests of all workspaces are one set, in files by
 their first two hex digits, so that a workspace may be copied, moved or restored.
+
+Transcripts may also come from elsewhere: a person puts them there, to be read. Those that are there while no session is
+open are vouched for; those that appear during a session are doubted, and no later look vouches for them.
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
+
+ANCHORS, DOUBTS = "anchors", "doubts"
 
 
 def digest(line: bytes) -> str:
@@ -21,16 +26,16 @@ def digest(line: bytes) -> str:
     return hashlib.sha256(line.rstrip(b"\n")).hexdigest()
 
 
-def folder() -> Path:
+def folder(name: str = ANCHORS) -> Path:
     """Where the digests are: `$XDG_STATE_HOME/sandbox-memory/anchors`, by default below `~/.local/state`."""
     state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "sandbox-memory" / "anchors"
+    return (Path(state) if state else Path.home() / ".local" / "state") / "sandbox-memory" / name
 
 
-def keep(lines: Iterable[bytes]) -> None:
+def keep(lines: Iterable[bytes], name: str = ANCHORS) -> None:
     """Note that these lines were written by us. A state folder that cannot be written leaves them unanchored."""
     try:
-        place = folder()
+        place = folder(name)
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         for line in lines:
             value = digest(line)
@@ -40,9 +45,24 @@ def keep(lines: Iterable[bytes]) -> None:
         logger.debug("sandbox memory: nothing was anchored: %s", error)
 
 
-def unknown(lines: Iterable[bytes]) -> list[int]:
+def follow(before: Sequence[bytes], after: Sequence[bytes]) -> None:
+    """Note the lines that were made from others by us, position by position, if those were written by us."""
+    missing = set(unknown(before))
+    keep(new for n, (old, new) in enumerate(zip(before, after, strict=True)) if old != new and n not in missing)
+
+
+def vouch(lines: Sequence[bytes], *, session_open: bool) -> None:
+    """Vouch for the lines of transcripts that something else wrote, or doubt them while a session is open."""
+    foreign = [lines[n] for n in unknown(lines)]
+    if session_open:
+        keep(foreign, DOUBTS)
+    elif foreign:
+        keep(foreign[n] for n in unknown(foreign, DOUBTS))
+
+
+def unknown(lines: Iterable[bytes], name: str = ANCHORS) -> list[int]:
     """The positions of those lines that were not written by us, or not on this machine."""
-    place, sets = folder(), {}
+    place, sets = folder(name), {}
     missing = []
     for position, line in enumerate(lines):
         value = digest(line)

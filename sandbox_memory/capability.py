@@ -25,10 +25,14 @@ from .errors import ConfigError, SandboxMemoryError
 from .host import Slot, host_of, said
 from .layout import Layout
 from .records import RunCapture
+from .transcript import clipped
 
 logger = logging.getLogger(__name__)
 
 C = TypeVar("C")
+
+SUMMARY_BYTES = 60_000
+"""How much of `memory_summary.md` is told at most, whoever wrote it: the SDK's 15,000 tokens."""
 
 NEEDS = {
     "shell": "Shell() (memory files are read with it; or set read=None)",
@@ -97,7 +101,7 @@ class Memory(SdkMemory):
             if self.read is None:
                 return None
             raise ValueError("Memory capability is not bound to a SandboxSession")
-        summary = await self.slot(self.session).briefing()
+        summary = clipped(await self.slot(self.session).briefing(), SUMMARY_BYTES)
         if self.read is None or not summary.strip():
             return None
         memory_dir = self._layout().memories_dir

@@ -51,6 +51,10 @@ class MemoryReadConfig(sdk.MemoryReadConfig):
             raise ConfigError(f"MemoryReadConfig.summary_tokens must be greater than 0, got: {self.summary_tokens}")
 
 
+class _Same(int):
+    """A value that only repeats another field's, so that `dataclasses.replace` may change that one."""
+
+
 @dataclass
 class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
     """How runs become memory. Every keyword of the SDK's class works with the same meaning.
@@ -72,7 +76,7 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
     """How many rollouts are extracted at the same time."""
 
     def __post_init__(self) -> None:
-        if self.max_raw_memories is not None:
+        if self.max_raw_memories is not None and not isinstance(self.max_raw_memories, _Same):
             default = type(self).__dataclass_fields__["max_raw_memories_for_consolidation"].default
             if self.max_raw_memories_for_consolidation not in (default, self.max_raw_memories):
                 raise ConfigError(
@@ -86,7 +90,7 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
                 )
             self.max_raw_memories_for_consolidation = self.max_raw_memories
         super().__post_init__()
-        self.max_raw_memories = self.max_raw_memories_for_consolidation
+        self.max_raw_memories = _Same(self.max_raw_memories_for_consolidation)
         for name in ("close_timeout", "retry_delay"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"MemoryGenerateConfig.{name} must be a positive number of seconds")

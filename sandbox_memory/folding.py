@@ -35,9 +35,9 @@ def fold(ledger: Ledger, upto: int | None = None) -> State:
 def apply(state: State, commit: Commit) -> None:
     """Take one more commit into a state. What nobody of ours can have written is passed over, and noted."""
     state.ordinal = commit.ordinal
-    for key, value in (commit.settings or {}).items():
-        if type(value) is SETTINGS.get(key, type(value)):
-            state.settings[key] = value
+    for name, value in (commit.settings or {}).items():
+        if type(value) is SETTINGS.get(name, type(value)):
+            state.settings[name] = value
     for position, operation in enumerate(commit.operations):
         try:
             OPERATIONS.get(operation.op, _nothing)(state, operation, commit, position)
@@ -221,6 +221,9 @@ def _sum(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
 def _consume(state: State, operation: Operation, commit: Commit, position: int) -> None:
     known = state.rollouts.get(operation.id, RolloutState())
     state.rollouts[operation.id] = replace(known, consumed=max(0, int(operation.facts["consumed"])))
+    if operation.facts.get("anew"):
+        for key in [key for key in state.pending if key[0] == operation.id]:
+            del state.pending[key]
     state.failures.pop(operation.id, None)
 
 

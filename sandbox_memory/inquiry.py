@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from . import anchoring
+from . import checking
+from .checking import CheckReport, Finding
 from .document import Document
 from .errors import Unknown
 from .folding import fold
 from .layout import Layout
-from .ledger import Commit, Operation
+from .ledger import Operation
 from .pipeline.phases import due
 from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State, candidates_of
+
+__all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
 
 BESIDE = 120
 """How many characters beside a quote a receipt shows at most."""
@@ -67,35 +70,6 @@ class Reason:
     successor: Record | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something that `check` found: what kind (forged, chain, receipt, unanchored, file), where, what, what to do."""
-
-    kind: str
-    where: str
-    what: str
-    hint: str = ""
-
-
-@dataclass
-class CheckReport:
-    """What was verified, how much of it, and what does not hold. `ok` ignores what is merely unanchored."""
-
-    commits: int = 0
-    anchored_commits: int = 0
-    segments: int = 0
-    anchored_segments: int = 0
-    foreign_segments: int = 0
-    receipts: int = 0
-    standing_receipts: int = 0
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """True if nothing worse was found than lines that this machine cannot vouch for."""
-        return not [f for f in self.findings if f.kind not in ("unanchored", "torn", "gone")]
-
-
 class Inquiry:
     """Reads one memory and its transcripts on demand."""
 
@@ -115,7 +89,7 @@ class Inquiry:
         kinds: dict[str, int] = {}
         for record in visible.values():
             kinds[record.kind.value] = kinds.get(record.kind.value, 0) + 1
-        others, _ = self.store.others_open(seen)
+        others, _ = self.store.others_open(seen.open_marks)
         return {
             "memories_dir": self.layout.memories_dir,
             "sessions_dir": self.layout.sessions_dir,
@@ -226,71 +200,27 @@ class Inquiry:
     async def check(self) -> CheckReport:
         """Verify the chain, every receipt, and what this machine can vouch for."""
         seen = await self.store.see()
-        state, report = fold(seen.ledger), CheckReport(commits=len(seen.ledger))
-        paths = [self.layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
-        view = await self.store.look([self.layout.ledger, *paths])
-        for problem in seen.ledger.problems:
-            kind = "torn" if "passed over" in problem.what else "chain"
-            report.findings.append(Finding(kind, f"{self.layout.ledger}:{problem.line}", problem.what))
+        if (Document.parse(seen.handbook or b"").marker or 0) > len(seen.ledger):
+            seen = await self.store.see()  # a commit may have come between two files of the first look
+        layout, ledger, state = self.layout, seen.ledger, fold(seen.ledger)
+        report = CheckReport(commits=len(ledger))
+        paths = {name.removesuffix(".jsonl"): layout.session(name) for name in seen.sessions if name.endswith(".jsonl")}
+        files = (await self.store.look([layout.ledger, *paths.values()])).files
+        report.findings += checking.chain(layout.ledger, ledger, state)
         for path, what in seen.unusable.items():
             report.findings.append(Finding("file", path, what, "move it away; the file is written again"))
-        self._commits(view.files.get(self.layout.ledger, b""), report)
-        forged = self._segments({path: view.files[path] for path in paths if path in view.files}, report)
+        ours = checking.commits(layout.ledger, files.get(layout.ledger, b""), ledger, report)
+        forged: dict[str, set[int]] = {}
+        for stem, path in paths.items():
+            consumed = state.rollouts[stem].consumed if stem in state.rollouts else 0
+            forged[stem] = checking.transcript(path, files.get(path, b""), consumed=consumed, ours=ours, report=report)
+        for path, data in ((layout.handbook, seen.handbook), (layout.summary, seen.summary)):
+            report.findings += checking.bullets(path, data or b"", state, ledger)
+        report.findings += checking.claims(ledger, state)
         await self._receipts(state, forged, report)
         return report
 
-    def _commits(self, data: bytes, report: CheckReport) -> None:
-        ledger = self.store.ledger
-        lines = data.split(b"\n")
-        written = [lines[commit.line - 1] for commit in ledger.commits]
-        missing = set(anchoring.unknown(written))
-        report.anchored_commits = len(written) - len(missing)
-        for position in sorted(missing):
-            commit = ledger.commits[position]
-            if report.anchored_commits == 0:
-                report.findings.append(
-                    Finding("unanchored", self.layout.ledger, "no commit was written on this machine by this user")
-                )
-                return
-            report.findings.append(
-                Finding(
-                    "forged",
-                    f"{self.layout.ledger}:{commit.line}",
-                    f"commit {commit.ordinal} ({commit.actor}: {_said(commit)}) was not written by this user's "
-                    "sandbox_memory on this machine",
-                    "if it was not written elsewhere, something in the workspace forged it",
-                )
-            )
-
-    def _segments(self, files: Mapping[str, bytes], report: CheckReport) -> set[tuple[str, str]]:
-        """Check who wrote the transcript lines; returns (stem, segment id) of those that something else did."""
-        forged = set()
-        for path, data in files.items():
-            stem = path.rsplit("/", 1)[-1].removesuffix(".jsonl")
-            lines = data.split(b"\n")
-            rollout = parse_rollout(data, rollout_id=stem, path=path, memories_dir=self.layout.memories_dir)
-            written = [lines[segment.line - 1] for segment in rollout.segments]
-            missing = set(anchoring.unknown(written))
-            report.segments += len(written)
-            report.anchored_segments += len(written) - len(missing)
-            own = [n for n, line in enumerate(written) if b'"segment":' in line]
-            mixed = len(written) > len(missing)
-            for position in sorted(missing):
-                if mixed:
-                    segment = rollout.segments[position]
-                    forged.add((stem, segment.id))
-                    what = "this line was not written by this user's sandbox_memory on this machine"
-                    report.findings.append(Finding("forged", f"{path}:{segment.line}", what))
-                elif position not in own:
-                    report.foreign_segments += 1
-            if missing and own and not mixed:
-                report.findings.append(Finding("unanchored", path, "was not written on this machine by this user"))
-            if rollout.torn:
-                what = f"{rollout.torn} torn line(s), set aside"
-                report.findings.append(Finding("torn", path, what, "nothing needs doing"))
-        return forged
-
-    async def _receipts(self, state: State, forged: set[tuple[str, str]], report: CheckReport) -> None:
+    async def _receipts(self, state: State, forged: Mapping[str, Collection[int]], report: CheckReport) -> None:
         records = [r for r in state.records.values() if r.status is Status.ACTIVE]
         rollouts = await self.rollouts({e.rollout for r in records for e in r.evidence})
         for record in records:
@@ -301,7 +231,7 @@ class Inquiry:
                 if found.verdict:
                     kind = "gone" if evidence.rollout not in rollouts else "receipt"
                     report.findings.append(Finding(kind, record.id, f"“{record.text}”: {found.verdict}"))
-                if (evidence.rollout, evidence.segment) in forged:
+                if found.line in forged.get(evidence.rollout, ()):
                     what = f"“{record.text}” rests on {found.path}:{found.line}, which was forged"
                     report.findings.append(
                         Finding("forged", record.id, what, f"`sandbox-memory forget {record.id}` removes it")
@@ -342,8 +272,3 @@ def _words(operation: Operation, texts: Mapping[str, str]) -> str:
     if operation.op == "fail":
         return str(operation.body.get("cause", ""))
     return str(operation.body.get("text", "") or texts.get(operation.id, ""))
-
-
-def _said(commit: Commit) -> str:
-    texts = [f"{o.op} {o.id} {o.body.get('text', '')!r}" for o in commit.operations[:3]]
-    return "; ".join(texts)

@@ -124,7 +124,7 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
 
     Ordinals, `prev`, salts and digests of the drafts are set here.
     """
-    commits, lines = list(ledger.commits), []
+    commits, lines = list(ledger.commits), list[bytes]()
     for draft in drafts:
         line: dict[str, Any] = {
             "commit": len(commits) + 1,

@@ -28,7 +28,7 @@ def propose(
 
     What was answered before is not asked once more, unless it came up `again`.
     """
-    key = "\n".join([text, *(f"{o.op} {o.id} {sorted(o.body.items())}" for o in operations)])
+    key = "\n".join([text, *(f"{o.op} {o.facts.get('replaces', o.id)} {o.body.get('text', '')}" for o in operations)])
     id = _id(key)
     while again and id in state.decided:
         id = _id(key := f"{key}\nagain")

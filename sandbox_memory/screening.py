@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .records import Candidate, Evidence, Record, Refusal, Status
+from .records import Candidate, Evidence, RawMemory, Record, Refusal, Status
 from .state import State
 
+DELETED, CHANGED, REPLACED, KNOWN = (
+    "a person deleted it",
+    "a person changed it",
+    "it was replaced since",
+    "it is known already",
+)
+"""Why a candidate says nothing new."""
 TOUCHED = 40
 """How many existing records a plan is shown at most."""
 
@@ -45,6 +52,20 @@ def inputs(state: State, most: int) -> Inputs:
     return Inputs(tuple(keys), tuple(kept), touched(kept, visible.values()), groups, tuple(refused))
 
 
+def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
+    """The raw memory without what a person had forgotten: its words must not come into the ledger once more."""
+    forgotten = [r.id for r in state.records.values() if r.status is Status.FORGOTTEN]
+    spans = [span for id in forgotten for span in state.tombstones.get(id, ())]
+    kept = tuple(
+        candidate
+        for candidate in raw.candidates
+        if not any(quote.overlaps(span) for quote in candidate.evidence for span in spans)
+    )
+    gone = len(raw.candidates) - len(kept)
+    refused = (Refusal(f"{gone} of the memories", "a person had this forgotten"),) if gone else ()
+    return replace(raw, candidates=kept, refused=(*raw.refused, *refused))
+
+
 class Screen:
     """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already."""
 
@@ -53,12 +74,12 @@ class Screen:
         for id, spans in state.tombstones.items():
             record = state.records.get(id)
             gone = record is None or record.status is not Status.ACTIVE
-            self._add(spans, "a person deleted it" if gone else "a person changed it")
+            self._add(spans, DELETED if gone else CHANGED)
         for record in state.records.values():
             if record.status is Status.ACTIVE:
-                self._add(record.evidence, "it is known already")
+                self._add(record.evidence, KNOWN)
             elif record.status is Status.SUPERSEDED:
-                self._add(record.evidence, "it was replaced since")
+                self._add(record.evidence, REPLACED)
 
     def _add(self, spans: Iterable[Evidence], why: str) -> None:
         for span in spans:

@@ -88,6 +88,12 @@ def test_what_is_no_item() -> None:
     assert [item.text for item in found.items] == ["one", "two", "three", "> a quote"]
 
 
+def test_a_rule_at_the_start_is_no_front_matter() -> None:
+    assert [item.text for item in document("---", "- a", "", "---", "- b").items] == ["a", "b"]
+    assert [item.text for item in document("---", "a: 1", "", "b:", "- x", "...", "- b").items] == ["b"]
+    assert [item.text for item in document("---", "a: 1", "", "- b").items] == ["b"]
+
+
 def test_groups_sections_and_tasks_under_odd_headings() -> None:
     found = document(
         "- before all", "", "Setext title", "===", "", "- under it", "", "## Task 12 - with a dash", "", "- in the task",

@@ -56,7 +56,7 @@ class Draft:
         space = self.rng.choice([" ", " ", " ", "   ", "\t"])
         box = self.rng.choice(["", "", "", "[ ] ", "[x] "])
         lead = indent + bullet + space
-        inside = indent + " " * len((bullet + space).expandtabs(4))
+        inside = " " * len((indent + bullet + space).expandtabs(4))
         lines = [lead + box + self.words()]
         for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
             lines.append(self.rng.choice([inside, inside, indent]) + self.words())
@@ -84,8 +84,8 @@ class Draft:
             ["- ```", f"  - {self.token()}", "  ```"], [f"### {self.token()}"], ["### keywords", "", f"- {self.token()}"],
             ["### rollout_summary_files", "", f"- rollout_summaries/{self.token()}_x.md (rollout_id={self.token()})"],
         ])  # fmt: skip
-        if "q" not in part[0] and self.lines and self.lines[-1]:
-            self.lines.append("")  # else it would be text of an item above
+        if "q" not in part[0] and (not self.lines or self.lines[-1]):
+            self.lines.append("")  # else it would be text of an item above, or front matter
         self.lines += [*part, ""]
 
     def heading(self) -> None:

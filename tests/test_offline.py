@@ -351,6 +351,9 @@ def test_the_same_again_is_support(new: str, known: str) -> None:
         ("basic tickets cannot be modified", "basic tickets can be modified"),
         ("basic tickets cannot be modified", "basic tickets cannot be cancelled or refunded at all"),
         ("open src/a.py first and then build it", "open src/b.py first and then build it"),
+        ("always run the unit tests before you push", "always run the integration tests before you push"),
+        ("the staging server listens on port 8443", "the production server listens on port 8443"),
+        ("部署前必须先备份生产数据库", "部署前必须先备份测试数据库"),
     ],
 )
 def test_another_value_or_a_denial_is_not_the_same(new: str, known: str) -> None:

@@ -167,6 +167,13 @@ def test_odd_names_are_read_listed_and_written(workspace: Workspace, root: Path)
     assert set(everything(root).values()) == {b"new\ner\n"}
 
 
+def test_a_name_with_a_line_break_is_not_listed(workspace: Workspace, root: Path) -> None:
+    for name in ("good.jsonl", "two\nlines.jsonl"):
+        put(root, f"sessions/{name}", b"x")
+    view = look(workspace, folders=["sessions"])
+    assert dict(view.folders["sessions"]) == {"good.jsonl": 1} and view.problems == {}
+
+
 def make_obstacles(root: Path, outside: Path) -> dict[str, str]:
     """Things that are no file, by path, with why."""
     put(root, "m/real.md", b"real\n")

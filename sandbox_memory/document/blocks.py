@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
@@ -12,14 +11,16 @@ from markdown_it.token import Token
 from .text import NEWLINE, one_line
 
 # Inline content is parsed item by item, and only where two texts differ. The built-in limit of 20 levels would drop
-# the content of lists nested ten deep.
-_markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable("table").disable("inline")
+# the content of lists nested ten deep. Tables stay off: no row of one can be a list item, but the rule would take a
+# list item with a bar in it, before a line of dashes, for the head of a table.
+_markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).disable("inline")
 
 BULLET = re.compile(r"[ \t]*(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 FRONT_MATTER = "---"
 HOLLOW = "<!-- -->"
 """What stands where something must, and nothing is to be seen."""
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*")
+_KEY = re.compile(r"[^\s:#>*+-][^:]*:(?:\s|$)")
 _MARKER = re.compile(r"<!--[ \t]*memory:[ \t]*([0-9]{1,18})[ \t]*-->[ \t]*")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})[ \t]*")
 _TICKS = re.compile(r"`+")
@@ -29,7 +30,7 @@ _TICKS = re.compile(r"`+")
 class Leaf:
     """A block with content of its own: lines `start` to `end` (exclusive), `content` as markdown-it gives it.
 
-    `kind` is one of paragraph, heading, code, html, table, hr. `quoted` says that a block quote begins with it.
+    `kind` is one of paragraph, heading, code, html, hr. `quoted` says that a block quote begins with it.
     """
 
     kind: str
@@ -44,19 +45,20 @@ class Leaf:
         """True for the blocks at whose end a block id can stand."""
         return self.kind in ("paragraph", "heading")
 
-    def inline(self, content: str) -> str:
-        """The block, with that content, as inline markdown on one line; code becomes a code span."""
+    @property
+    def text(self) -> str:
+        """The block as inline markdown on one line; code becomes a code span."""
         if self.kind == "code":
-            body = " ".join(f"{self.info} {content}".split())
+            body = " ".join(f"{self.info} {self.content}".split())
             ticks = "`" * (max((len(run) for run in _TICKS.findall(body)), default=0) + 1)
             pad = " " if body.startswith("`") or body.endswith("`") else ""
             text = f"{ticks}{pad}{body}{pad}{ticks}" if body else ""
-        elif self.kind == "html" and content.strip() == HOLLOW:
+        elif self.kind == "html" and self.content.strip() == HOLLOW:
             text = ""
         elif self.kind == "heading":
-            text = f"{self.info} {one_line(content)}"
+            text = f"{self.info} {one_line(self.content)}"
         else:
-            text = one_line(content)
+            text = one_line(self.content)
         return f"> {text}" if self.quoted and text else text
 
 
@@ -154,13 +156,13 @@ def ends_open(contents: list[str]) -> bool:
 
 def _front_matter(contents: list[str]) -> int:
     """How many lines at the start are YAML front matter: to CommonMark they would be headings and list items."""
-    if contents and contents[0].rstrip() == FRONT_MATTER:
-        for number, content in enumerate(contents[1:], 2):
-            if _FRONT_MATTER_END.fullmatch(content):
-                return number
-            if not content.strip():
-                return 0
-    return 0
+    if not contents or contents[0].rstrip() != FRONT_MATTER:
+        return 0
+    first = next((content for content in contents[1:] if content.strip()), "")
+    if not _KEY.match(first):
+        return 0
+    ends = (number for number, content in enumerate(contents[1:], 2) if _FRONT_MATTER_END.fullmatch(content))
+    return next(ends, 0)
 
 
 def _markers(contents: list[str], code: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -232,8 +234,6 @@ class _Builder:
                 self.leaf("html", span, token.content)
             elif kind == "hr":
                 self.leaf("hr", span, "---")
-            elif kind == "table_open":
-                self.leaf("table", span, " | ".join(_cells(stream)))
 
     def open_item(self, token: Token, span: tuple[int, int]) -> None:
         number, previous = self.lists[-1]
@@ -254,11 +254,3 @@ class _Builder:
         if token.level == 0:
             self.headings.append(Heading(level, *span, content))
         self.leaf("heading", span, content, "#" * level)
-
-
-def _cells(stream: Iterator[Token]) -> Iterator[str]:
-    for token in stream:
-        if token.type == "table_close":
-            return
-        if token.type == "inline":
-            yield token.content

@@ -147,7 +147,8 @@ class _ItemEdits:
         content = cut(self.document.lines[line][0], matches)
         lead = self.sheet.bullet(node) if line == node.start else ""
         if content.strip() != lead.strip():
-            self.sheet.replace(line, content)
+            literal = goes_on and (len(content) - len(content.rstrip("\\"))) % 2  # else a hard line break
+            self.sheet.replace(line, content + "\\" * literal)
         elif goes_on:  # a blank line would end the paragraph
             source = self.document.lines[line][0]
             self.sheet.replace(line, (lead or source[: len(source) - len(source.lstrip())]) + "&nbsp;")

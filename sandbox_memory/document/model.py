@@ -203,7 +203,7 @@ class Document:
         found: dict[tuple[str, int | None], dict[str, None]] = {}
         for node, group, section, kind in self.placed:
             if kind == FILES:
-                names = _FILE.findall(plain(" ".join(leaf.inline(leaf.content) for leaf in node.leaves)))
+                names = _FILE.findall(plain(" ".join(leaf.text for leaf in node.leaves)))
                 place = found.setdefault((group.title, section.task), {})
                 place.update(dict.fromkeys(name.rpartition("/")[2] for name in names))
         return {place: tuple(names) for place, names in found.items()}
@@ -255,9 +255,9 @@ def _read(node: Node) -> tuple[str, str, bool | None]:
     texts = []
     identity = ""
     for leaf in node.leaves:
-        content, found = without_ids(leaf.content) if leaf.carries_id else (leaf.content, "")
+        text, found = without_ids(leaf.text) if leaf.carries_id else (leaf.text, "")
         identity = found or identity
-        texts.append(leaf.inline(content))
+        texts.append(text)
     first = node.leaves[0]
     box = CHECKBOX.match(texts[0]) if first.kind == "paragraph" and not first.quoted else None
     if box:

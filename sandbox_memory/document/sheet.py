@@ -58,7 +58,7 @@ class Sheet:
             self._changed_ends.add(line)
 
     def cut(self, start: int, end: int, *, blank_start: bool = False) -> None:
-        """Take out lines `start` to `end` (exclusive), but not blank ones at the end, nor without `blank_start` before."""
+        """Take out lines `start` to `end` (exclusive), without blank ones at the end or, unless asked, the start."""
         while start < end and self.blank(start) and not blank_start:
             start += 1
         while end > start and self.blank(end - 1):

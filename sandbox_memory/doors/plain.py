@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -140,7 +141,7 @@ class OpenMemory:
         """
         generate = self.pipeline.generate or MemoryGenerateConfig()
         if model is not None:
-            generate.phase_one_model = generate.phase_two_model = model
+            generate = replace(generate, phase_one_model=model, phase_two_model=model)
         limits = Limits(generate.attempts, generate.retry_delay, generate.concurrency, None, generate.extra_prompt)
         return run(self.pipeline.process(choose(generate), limits, again=again, progress=progress))
 

@@ -17,7 +17,7 @@ _STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "contrase
 _REST = re.compile(r"[A-Za-z0-9_-]{2,60}")
 _NAMED = re.compile(
     r"(?P<close>\\{0,3}[\"'`]?\]?|\[\])[ \t]{0,8}"
-    r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|=|:(?!:))(?P<gap>[ \t]{0,8})"
+    r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|=|：|:(?!:))(?P<gap>[ \t]{0,8})"
 )
 _SENTENCE = re.compile(
     r"(?P<name>pass(?:word|phrase|code|wort)|pwd|key|token|secret(?: key)?|credentials?)"

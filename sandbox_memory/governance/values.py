@@ -13,6 +13,7 @@ Written = Literal["quoted", "tight", "spaced", "line", "sentence"]
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][\w:]*-?$)|%[A-Za-z_(].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W?$")
+_ENTITY = re.compile(r"&(?:quot|[lr][sd]quo|lt|gt|amp|nbsp|#)")
 _PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\|[a-z][a-z0-9+]{1,9}://")
 SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+)+")
 _IDENTIFIER_OF_A_RUN = re.compile(r"(?:call|msg|rs|fc|resp|run|conv)_[A-Za-z0-9]{4,}")
@@ -101,7 +102,7 @@ def is_placeholder(value: str) -> bool:
     lower = value.lower()
     if lower.rstrip(".,:;!?") in _ORDINARY or len(set(value)) == 1 or set(value) <= set("*.xX•-_#?"):
         return True
-    if "\ufffd" in value or "&quot" in lower or not value.isprintable():
+    if "\ufffd" in value or _ENTITY.search(value) or not value.isprintable():
         return True
     if value[0] in "<[⟦(&:" or value.startswith("--") or ("{" in value and "}" in value):
         return True

@@ -29,7 +29,7 @@ from ..workspace import Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
 from .asking import Limits
-from .phases import Progress, Report, draft_plan, due, extract_all
+from .phases import Progress, Report, draft_plan, due, extract_all, vouch
 from .settle import Change, Maker, Prepared, Seen, prepare
 from .store import Store
 from .takeover import takeover
@@ -92,8 +92,11 @@ class Pipeline:
         try:
             seen = await self.store.see()
             self._existing = set(seen.sessions)
-            others, stale = self.store.others_open(seen)
-            makers = [*await takeover(self.store, seen), *([self._settings_maker(seen)] if len(seen.ledger) else [])]
+            others, stale = self.store.others_open(seen.open_marks)
+            taken = await takeover(self.store, seen, vouching=self.generate is not None)
+            makers = [*taken, *([self._settings_maker(seen)] if len(seen.ledger) else [])]
+            if not others and self.generate is not None:
+                await vouch(self.store, due(seen, fold(self.store.ledger)))
             if self.generate is None:
                 self._fresh = self._preview(seen, "live" if others else "hand", makers).summary
                 return
@@ -169,7 +172,7 @@ class Pipeline:
             try:
                 if self.generate is None:
                     seen = await self.store.see()
-                    fresh = self._preview(seen, "live", await takeover(self.store, seen)).summary
+                    fresh = self._preview(seen, "live", await takeover(self.store, seen, vouching=False)).summary
                 else:
                     fresh = (await self.store.settle("live")).summary
             except SandboxMemoryError as error:
@@ -216,21 +219,22 @@ class Pipeline:
         """
         report = Report()
         seen = await self.store.see()
-        others, stale = self.store.others_open(seen)
+        others, stale = self.store.others_open(seen.open_marks)
         actor = actor or ("live" if others else "hand")
-        settings = [self._settings_maker(seen)]
+        settings, closed = [self._settings_maker(seen)], self.store.mark_closed()
         done = await self.store.settle(
             actor,
             [*await takeover(self.store, seen), *settings],
-            lambda seen, done: [*stale, *self.store.mark_closed()],
+            lambda seen, done: [*stale, *closed],
             seen=seen,
         )
         report.adopted += len(done.adopted)
-        report.refused += done.refused
+        report.refuse(done.refused)
         if again:
             await self.store.append(lambda state: _from_the_start(state, seen))
         pending = due(seen, fold(self.store.ledger))
-        await extract_all(self.store, pending, models[0], limits, report, progress)
+        session_open = actor == "live"
+        await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
         await self._consolidate(models[1], limits, actor, report, progress)
         await tidy(self.store, actor, self.generate.keep_rollouts if self.generate else None)
         return report
@@ -251,7 +255,7 @@ class Pipeline:
                 maker = _nothing_new(given)
             before = len(self.store.ledger)
             done = await self.store.settle(actor, [maker])
-            report.refused += done.refused
+            report.refuse(done.refused)
             for commit_ in self.store.ledger.commits[before:]:
                 report.count(commit_.operations if commit_.actor == "consolidation" else ())
             state = fold(self.store.ledger)
@@ -278,13 +282,13 @@ class Pipeline:
     async def adopt(self) -> Prepared:
         """Take in what people changed since, and bring the markdown up to date; what every command does first."""
         seen = await self.store.see()
-        others, _ = self.store.others_open(seen)
+        others, _ = self.store.others_open(seen.open_marks)
         return await self.store.settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
 
     async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
         """Adopt first, then commit what `decide` wants on the state as it is then."""
         seen = await self.store.see()
-        others, _ = self.store.others_open(seen)
+        others, _ = self.store.others_open(seen.open_marks)
 
         def maker(state: State) -> Change:
             return Change(actor, tuple(decide(state)))

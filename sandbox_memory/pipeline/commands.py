@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .. import anchoring
 from .. import ledger as ledgers
 from ..document import safe_text
 from ..errors import Conflict, SandboxMemoryError, Unknown
@@ -11,7 +12,7 @@ from ..folding import fold
 from ..ledger import Ledger, Operation
 from ..proposals import new_id
 from ..records import Kind, Record, Status, Trust
-from ..state import candidates_of
+from ..state import State, candidates_of
 from ..templates import one_line
 from ..workspace import Replace, digest
 from . import Pipeline
@@ -43,7 +44,7 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
     unknown = [id for id in ids if id not in state.records or state.records[id].status is Status.FORGOTTEN]
     if unknown:
         raise Unknown(f"there is no record {unknown[0]}; `sandbox-memory show` lists the records with their ids")
-    await pipeline.commit(actor, lambda now: [Operation("forget", id) for id in ids])
+    await pipeline.commit(actor, lambda now: _forgetting(now, ids))
     store, path = pipeline.store, pipeline.layout.ledger
     for _ in range(TRIES):
         data = (await store.look([path])).files.get(path, b"")
@@ -51,11 +52,25 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
         stays = _staying(parsed, set(ids))
         keep = {commit.ordinal: [stays(o, commit.ordinal) for o in commit.operations] for commit in parsed.commits}
         try:
-            await store.write([Replace(path, ledgers.erase(data, keep), expect=digest(data), required=True)])
+            erased = ledgers.erase(data, keep)
+            await store.write([Replace(path, erased, expect=digest(data), required=True)])
         except Conflict:
             continue
+        anchoring.follow(data.split(b"\n"), erased.split(b"\n"))
         return [state.records[id] for id in ids]
     raise Conflict(path, "the lines were forgotten, but their words still stand in the history; forget them once more")
+
+
+def _forgetting(now: State, ids: Sequence[str]) -> list[Operation]:
+    """Forget the records; what was extracted of the same words and waits for its consolidation is read anew."""
+    spans = [span for id in ids for span in (*now.records[id].evidence, *now.tombstones.get(id, ()))]
+    waiting = {
+        stem
+        for (stem, _), candidates in now.pending.items()
+        if any(quote.overlaps(span) for candidate in candidates for quote in candidate.evidence for span in spans)
+    }
+    anew = [Operation("consume", stem, {"consumed": 0, "anew": True}) for stem in sorted(waiting)]
+    return [*anew, *(Operation("forget", id) for id in ids)]
 
 
 def _staying(ledger: Ledger, ids: set[str]) -> Callable[[Operation, int], bool]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .. import screening
+from .. import anchoring, screening
 from ..errors import Conflict, ModelError, SandboxMemoryError
 from ..folding import fold
 from ..ledger import Operation
@@ -28,6 +29,8 @@ logger = logging.getLogger("sandbox_memory")
 
 BATCH_BYTES = 32 << 20
 """How much of the transcripts is read at once."""
+LOGGED = 20
+"""How many different refusals of one kind of work are logged at most."""
 SAVES = 5
 """How often the two files of an extraction may be saved by somebody else while they are written."""
 
@@ -43,6 +46,17 @@ class Report:
     adopted: int = 0
     usage: Usage = field(default_factory=Usage)
     warnings: list[str] = field(default_factory=list)
+
+    def refuse(self, refused: Sequence[Refusal]) -> None:
+        """Add what was refused, and log it with its reasons."""
+        self.refused += refused
+        for refusal, times in Counter(refused).most_common(LOGGED):
+            many = f" ({times} times)" if times > 1 else ""
+            expected = refusal.why in (screening.DELETED, screening.CHANGED, screening.REPLACED, screening.KNOWN)
+            level = logging.INFO if expected else logging.WARNING
+            logger.log(level, "sandbox memory: refused%s %s: %s", many, refusal.what, refusal.why)
+        if (more := len(set(refused)) - LOGGED) > 0:
+            logger.info("sandbox memory: refused %d more", more)
 
     def count(self, operations: tuple[Operation, ...]) -> None:
         """Add these operations to the counts by name."""
@@ -77,15 +91,34 @@ def due(seen: Seen, state: State) -> list[Due]:
     return found
 
 
+async def vouch(store: Store, pending: list[Due]) -> None:
+    """Vouch for transcripts that a person put there, as a session opens; not for more than can be read at once."""
+    batches = _batches(pending)
+    if len(batches) == 1 and batches[0]:
+        view = await store.look([Ask(store.layout.session(f"{item.stem}.jsonl"), start=item.start) for item in pending])
+        for data in view.files.values():
+            anchoring.vouch(data.split(b"\n")[:-1], session_open=False)
+
+
 async def extract_all(
-    store: Store, pending: list[Due], model: Model, limits: Limits, report: Report, progress: Progress
+    store: Store,
+    pending: list[Due],
+    model: Model,
+    limits: Limits,
+    report: Report,
+    progress: Progress,
+    *,
+    session_open: bool,
 ) -> None:
-    """Phase 1 for every pending rollout, several at once; each success is committed on its own, oldest first begun."""
+    """Phase 1 for every pending rollout, several at once; each success is committed on its own, oldest first begun.
+
+    What something else wrote into the transcripts is doubted if a session is open, else vouched for.
+    """
     state = fold(store.ledger)
     done = 0
     gate = asyncio.Semaphore(limits.concurrency)
     for batch in _batches(pending):
-        read = await _read(store, batch, state)
+        read = await _read(store, batch, state, session_open)
         works = [replace(work, order=(state.ordinal, done + n)) for n, work in enumerate(read, 1)]
         skipped = [work for work in works if not work.rollout.segments]
         if skipped:
@@ -138,7 +171,7 @@ def _batches(pending: list[Due]) -> list[list[Due]]:
     return batches
 
 
-async def _read(store: Store, batch: list[Due], state: State) -> list[_Work]:
+async def _read(store: Store, batch: list[Due], state: State, session_open: bool) -> list[_Work]:
     layout = store.layout
     asks: list[Ask | str] = []
     for item in batch:
@@ -147,13 +180,15 @@ async def _read(store: Store, batch: list[Due], state: State) -> list[_Work]:
         known = state.rollouts.get(item.stem)
         if known and known.summary_file:
             asks.append(layout.memory(known.summary_file))
-    view = await store.look(asks)
+    view = await store.look(asks, [store.marks_folder])
+    session_open = session_open or bool(store.others_open(view.folders.get(store.marks_folder, ()))[0])
     works = []
     for item in batch:
         path = layout.session(f"{item.stem}.jsonl")
         data = view.files.get(path)
         if data is None:
             continue
+        anchoring.vouch(data.split(b"\n")[:-1], session_open=session_open)
         rollout = parse_rollout(
             data, rollout_id=item.stem, path=path, start=item.start, memories_dir=layout.memories_dir
         )
@@ -181,6 +216,7 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
         if work.unfit:
             raise ModelError(work.unfit, retryable=False)
         raw, usage = await ask(model, request, verify, limits)
+        raw = screening.without_forgotten(raw, fold(store.ledger))
     except ModelError as error:
         _left(work, error.cause, report)
         return
@@ -202,7 +238,7 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
         return
     if committed:
         report.extracted.append(work.due.stem)
-        report.refused += raw.refused
+        report.refuse(raw.refused)
 
 
 def _left(work: _Work, cause: str, report: Report) -> None:
@@ -287,10 +323,12 @@ async def draft_plan(
 
     None if there is no such draft: the inputs stay pending, with the cause.
     """
+    refused: list[Refusal] = []
     request = planning.request(given, layout=store.layout, extra_prompt=limits.extra_prompt)
 
     def verify(draft: ConsolidationDraft) -> ConsolidationDraft:
         plan = planning.check(draft, given, fold(store.ledger), store.layout.preset)
+        refused[:] = plan.refused
         if not plan.valid:
             reasons = "; ".join(f"{r.what}: {r.why}" for r in plan.refused[:5]) or "it proposed none"
             raise ModelError(f"no operation of the answer could be used ({reasons})")
@@ -300,6 +338,7 @@ async def draft_plan(
         return await ask(model, request, verify, limits)
     except ModelError as error:
         report.failed[CONSOLIDATION] = error.cause
+        report.refuse(refused)
         logger.warning("sandbox memory: consolidation is left pending: %s", error.cause)
         failed = {"": error.cause}
         await store.append(lambda now: _failures(failed, limits.attempts))

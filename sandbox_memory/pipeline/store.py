@@ -95,7 +95,8 @@ class Store:
     ) -> Prepared:
         """Adopt what people changed, commit what the makers decide, and write the markdown.
 
-        `extra` gives further steps of the same transaction. A file that somebody saved in the meantime is not
+        `actor` is who edited, unless a session is open meanwhile: then it may have been its agent. `extra` gives
+        further steps of the same transaction. A file that somebody saved in the meantime is not
         overwritten: it is adopted in turn. `seen` saves the first look, where one was just taken.
         """
         async with self._lock:
@@ -106,7 +107,8 @@ class Store:
         done: Prepared | None = None
         for _ in range(TRIES):
             seen, first = first or await self.see(), None
-            prepared = prepare(seen, actor=actor, layout=self.layout, at=self.at(), makers=() if done else makers)
+            who = "live" if self.others_open(seen.open_marks)[0] else actor
+            prepared = prepare(seen, actor=who, layout=self.layout, at=self.at(), makers=() if done else makers)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
             whole = prepared if done is None else _joined(done, prepared)
             if not steps:
@@ -196,12 +198,12 @@ class Store:
         mark, self._mark = self._mark, ""
         return [Remove(f"{self.marks_folder}/{mark}")] if mark else []
 
-    def others_open(self, seen: Seen) -> tuple[list[str], list[Step]]:
+    def others_open(self, marks: Iterable[str]) -> tuple[list[str], list[Step]]:
         """The marks of other sessions, and the steps that remove those that were left over by killed ones.
 
         A left-over mark counts: an edit made after the kill cannot be told from one that the agent made before.
         """
-        others = [mark for mark in seen.open_marks if mark != self._mark]
+        others = [mark for mark in marks if mark != self._mark]
         stale: list[Step] = [Remove(f"{self.marks_folder}/{mark}") for mark in others if _stale(mark)]
         return others, stale
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import anchoring
 from ..ledger import Operation
 from ..notes import raw_header
 from ..rollouts import payloads
@@ -9,14 +10,19 @@ from .settle import Change, Maker, Seen
 from .store import Store
 
 
-async def takeover(store: Store, seen: Seen) -> list[Maker]:
-    """What commits the raw memories of a workspace that has no ledger; nothing for any other."""
+async def takeover(store: Store, seen: Seen, *, vouching: bool = True) -> list[Maker]:
+    """What commits the raw memories of a workspace that has no ledger; nothing for any other.
+
+    The transcripts that are there before any session of ours are vouched for, if `vouching`.
+    """
     if len(seen.ledger) or not seen.raw_memories:
         return []
     layout = store.layout
     raws = [layout.memory(f"raw_memories/{name}") for name in seen.raw_memories if name.endswith(".md")]
     transcripts = [layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
     view = await store.look([*raws, *transcripts])
+    for path in transcripts if vouching and not seen.open_marks else ():
+        anchoring.vouch(view.files.get(path, b"").split(b"\n")[:-1], session_open=False)
     operations = []
     for path in raws:
         header = raw_header(view.files.get(path, b"").decode("utf-8", "replace"))

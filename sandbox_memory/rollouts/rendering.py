@@ -29,7 +29,11 @@ EXCLUDED_TYPES = frozenset(
 BLOB = 1024
 """Characters from which on an unbroken run of base64 is left out of the text."""
 
-_BLOB = re.compile(rf"[A-Za-z0-9+/=_-]{{{BLOB},}}|(?:[A-Za-z0-9+/]{{60,100}}\r?\n){{12,}}[A-Za-z0-9+/=]{{0,100}}")
+_BLOB = re.compile(
+    rf"[A-Za-z0-9+/=_-]{{{BLOB},}}"
+    r"|[A-Za-z0-9+/]{60,100}(?:\r?\n[A-Za-z0-9+/]{60,100}){11,}"
+    r"(?:\r?\n(?:[A-Za-z0-9+/]{4}){0,24}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=))?"
+)
 _KNOBS = frozenset(
     "yield_time_ms max_output_tokens max_output_length login tty shell timeout timeout_ms timeout_seconds".split()
 )
@@ -75,7 +79,8 @@ def listed(value: object) -> list[Any]:
 
 def excluded(item: Raw) -> bool:
     """True for instructions, reasoning and the like, which memory never holds."""
-    return item.get("role") in EXCLUDED_ROLES or item.get("type") in EXCLUDED_TYPES
+    role, kind = item.get("role"), item.get("type")
+    return (isinstance(role, str) and role in EXCLUDED_ROLES) or (isinstance(kind, str) and kind in EXCLUDED_TYPES)
 
 
 def says(text: str | None, final: object) -> bool:
@@ -100,6 +105,10 @@ def message_text(content: object, joint: str = "\n") -> str:
     if isinstance(content, (list, tuple)):
         return joint.join(part for entry in content if (part := _part(entry)))
     return _part(content)
+
+
+def _mappings(value: object) -> list[Raw]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
 def _item(
@@ -127,10 +136,11 @@ def _parts(raw: Raw) -> Iterator[tuple[str, str, str, str | None]]:
         who = "user" if role == "user" else "assistant"
         if text := message_text(raw.get("content")):
             yield who, who, text, None
-        for call in raw.get("tool_calls") or ():
-            if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping):
-                name = str(call["function"].get("name") or "tool")
-                yield "call", name, _titled(name, _arguments(call["function"].get("arguments"))), call.get("id")
+        for call in _mappings(raw.get("tool_calls")):
+            if isinstance(made := call.get("function"), Mapping):
+                name, id = str(made.get("name") or "tool"), call.get("id")
+                said = _titled(name, _arguments(made.get("arguments")))
+                yield "call", name, said, id if isinstance(id, str) else None
         return
     if kind.endswith(("_output", "_response")) or role == "tool":
         yield "output", kind.removesuffix("_output") or "tool", _output(raw, kind), call_id
@@ -192,11 +202,10 @@ def _command(key: str, value: object) -> str:
 
 def _output(raw: Raw, kind: str) -> str:
     if kind == "tool_search_output":
-        tools = [tool for tool in raw.get("tools") or () if isinstance(tool, Mapping)]
-        names = [str(tool.get("name") or tool.get("type")) for tool in tools]
+        names = [str(tool.get("name") or tool.get("type")) for tool in _mappings(raw.get("tools"))]
         return "tools: " + ", ".join(names) if names else ""
     if kind == "mcp_approval_response":
-        return " ".join(part for part in ("approved" if raw.get("approve") else "refused", raw.get("reason")) if part)
+        return f"{'approved' if raw.get('approve') else 'refused'} {raw.get('reason') or ''}".rstrip()
     value = next((raw[key] for key in ("output", "content", "result") if raw.get(key) is not None), None)
     if isinstance(value, str) and value[:1] in ("{", "["):
         value = _decoded(value)
@@ -237,11 +246,11 @@ def _own_output(raw: Raw) -> str:
 def _search_sources(raw: Raw) -> str:
     action = raw.get("action")
     sources = action.get("sources") if isinstance(action, Mapping) else None
-    return "\n".join(str(source.get("url")) for source in sources or () if isinstance(source, Mapping))
+    return "\n".join(str(source.get("url")) for source in _mappings(sources))
 
 
 def _file_results(raw: Raw) -> str:
-    found = [result for result in raw.get("results") or () if isinstance(result, Mapping)]
+    found = _mappings(raw.get("results"))
     return "\n".join(f"{result.get('filename') or 'file'}: {result.get('text') or ''}" for result in found)
 
 

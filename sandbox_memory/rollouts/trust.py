@@ -98,10 +98,16 @@ def of_output(tool: str, call: str) -> Trust:
 
     What a program reports is observed; what it shows of a file or fetches from elsewhere is somebody else's word.
     """
-    words = {word.lower() for word in _WORDS.findall(tool)}
-    if words & _ELSEWHERE or tool.lower() in _FILE_TOOLS or (words & _SHELL_TOOLS and _shows_files(call)):
-        return Trust.EXTERNAL
-    return Trust.OBSERVED
+    elsewhere = not _ELSEWHERE.isdisjoint(_words(tool)) or tool.lower() in _FILE_TOOLS
+    return Trust.EXTERNAL if elsewhere or (_is_shell(tool) and _shows_files(call)) else Trust.OBSERVED
+
+
+def _words(tool: str) -> set[str]:
+    return {word.lower() for word in _WORDS.findall(tool)}
+
+
+def _is_shell(tool: str) -> bool:
+    return not _SHELL_TOOLS.isdisjoint(_words(tool))
 
 
 def _shows_files(call: str) -> bool:
@@ -129,24 +135,27 @@ def _only_writes(part: str) -> bool:
 
 def speaks_for_memory(output: str, call: str, tool: str, memories_dir: str) -> bool:
     """True for an output in which memory speaks: of its own tools, of its files and transcripts, or with its ids."""
+    path, command = _in_folder(memories_dir)
     return (
         tool.startswith("memory_")
         or _MEMORY_SPEAKS.search(output) is not None
         or all(key in output for key in _ROLLOUT_LINE)
         or _MEMORY_FILE.search(call) is not None
-        or _in_folder(memories_dir).search(call) is not None
+        or path.search(call) is not None
+        or (_is_shell(tool) and command.search(call) is not None)
     )
 
 
 @lru_cache(maxsize=64)
-def _in_folder(memories_dir: str) -> re.Pattern[str]:
-    """A path in that folder, or the folder itself as the last word of a command or the whole of an argument."""
+def _in_folder(memories_dir: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A path in that folder, or the folder as the whole of an argument; and the folder as a command's last word."""
     folder = re.escape(memories_dir)
-    return re.compile(
-        rf"(?<![\w.-])(?:\./)?{folder}/"
-        rf"|^(?:\w+: )?(?:\./)?{folder}$"
-        rf"|\b(?:cd|ls|ll|tree|find|rg|grep|du)\b[^\n;&|]{{0,200}}?\s(?:\./)?{folder}(?=\s*(?:$|[;&|)]))",
-        re.MULTILINE,
+    return (
+        re.compile(rf"(?<![\w.-])(?:\./)?{folder}/|^(?:\w+: )?(?:\./)?{folder}$", re.MULTILINE),
+        re.compile(
+            rf"\b(?:cd|ls|ll|tree|find|rg|grep|du)\b[^\n;&|]{{0,200}}?\s(?:\./)?{folder}(?=\s*(?:$|[;&|)]))",
+            re.MULTILINE,
+        ),
     )
 
 

@@ -143,9 +143,7 @@ class _Reading:
             what = f"{len(gone)} lines vanished from MEMORY.md at once and are kept out of it for now; delete them all?"
         else:
             what = f"MEMORY.md was cut off, and its {len(gone)} missing lines were put back; delete them all instead?"
-        self.operations.extend(
-            propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True)
-        )
+        self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True))
 
     def _new(self, item: ListItem, base: Mapping[str, str]) -> None:
         """A line that is no known record as it stood at the marker."""
@@ -184,6 +182,8 @@ class _Reading:
             facts["support"] = sorted(self._named(item))
         else:
             facts["protected"] = True
+        if self.actor == "live" and item.id and item.id not in self.now.records:
+            facts["claimed"] = item.id
         body = {"text": item.text, "group": item.group, "section": item.section}
         self.operations.append(Operation("add", id, facts, body))
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..document import normalise, safe_text
+from ..document.text import cleaned as plain_line
 from ..governance.grounding import ungrounded
 from ..governance.redaction import redact
+from ..governance.wording import content, normal, words
 from ..layout import Layout, Preset
 from ..ledger import Operation
 from ..models import ConsolidationDraft, ConsolidationMaterial, DraftOperation, Request
@@ -24,6 +26,12 @@ from ..templates import one_line, render
 
 REMOVED_BY_ONE = 5
 """How many records one operation may replace."""
+DELETED_AT_ONCE = 5
+SHARE_AT_ONCE = 0.2
+"""More than max(DELETED_AT_ONCE, SHARE_AT_ONCE of the records) are never deleted by one answer."""
+TEXT_LENGTH = 500
+TITLE_LENGTH = 120
+"""How many characters a record, and a group or subject, may have at most."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ def check(draft: ConsolidationDraft, given: Inputs, state: State, preset: Preset
     for operation in draft.operations:
         checking.take(operation)
     keys = tuple(key for key in given.keys if key in state.pending)
-    valid = bool(checking.accepted) or not given.candidates
+    valid = bool(checking.used) or not given.candidates
     refused = (*given.refused, *checking.refused)
     return Plan(tuple(checking.operations), refused, keys if valid else (), valid)
 
@@ -94,20 +102,24 @@ class _Check:
         self.screen = Screen(state)
         self.operations: list[Operation] = []
         self.refused: list[Refusal] = []
-        self.accepted = 0
         self.used: set[str] = set()
+        self.removed: set[str] = set()
+        self.deleted = 0
+        self.most = max(DELETED_AT_ONCE, SHARE_AT_ONCE * len(state.visible()))
         self.texts = {normalise(record.text): record.id for record in state.visible().values()}
 
     def take(self, draft: DraftOperation) -> None:
         """Accept one proposed operation, or note why not."""
-        label = f"{draft.op} {' '.join([*draft.candidates, *draft.records])}".strip()
+        label = one_line(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}")[:TITLE_LENGTH]
         try:
             operations = list(self._operations(draft))
         except _Refused as refusal:
             self.refused.append(Refusal(label, str(refusal)))
             return
         self.used.update(draft.candidates)
-        self.accepted += 1
+        for operation in operations:
+            self.removed.update(operation.facts.get("replaces", [operation.id] if operation.op == "delete" else []))
+            self.deleted += operation.op == "delete"
         self.operations.extend(operations)
 
     def _operations(self, draft: DraftOperation) -> Iterator[Operation]:
@@ -125,7 +137,7 @@ class _Check:
         if draft.op == "add":
             yield self._added("add", draft, candidates, [])
         elif draft.op == "support":
-            yield self._supported(self._one(records), candidates)
+            yield self._supported(self._one(records).id, candidates)
         elif draft.op in ("supersede", "revise", "merge"):
             yield from self._replaced(draft, candidates, records)
         elif draft.op == "delete":
@@ -151,7 +163,7 @@ class _Check:
         if unknown:
             raise _Refused(f"there is no {unknown[0]}")
         found = [self.state.records[self.records[name]] for name in dict.fromkeys(draft.records)]
-        if any(record.status is not Status.ACTIVE for record in found):
+        if any(record.status is not Status.ACTIVE or record.id in self.removed for record in found):
             raise _Refused("the record is gone meanwhile")
         return found
 
@@ -160,10 +172,10 @@ class _Check:
             raise _Refused("must name exactly one record")
         return records[0]
 
-    def _supported(self, record: Record, candidates: Sequence[Candidate]) -> Operation:
+    def _supported(self, id: str, candidates: Sequence[Candidate]) -> Operation:
         evidence = [e for candidate in candidates for e in candidate.evidence]
         return Operation(
-            "support", record.id, {"evidence": [e.to_json() for e in evidence]}, {"quotes": [e.quote for e in evidence]}
+            "support", id, {"evidence": [e.to_json() for e in evidence]}, {"quotes": [e.quote for e in evidence]}
         )
 
     def _added(
@@ -174,10 +186,10 @@ class _Check:
         evidence += [e for record in replaced for e in record.evidence] if op == "merge" else []
         text = self._text(draft.text or first.text, evidence)
         same = self.texts.get(normalise(text))
-        if same and same not in {record.id for record in replaced}:
-            return self._supported(self.state.records[same], candidates)
+        if same and (same not in {record.id for record in replaced} or len(replaced) == 1):
+            return self._supported(same, candidates)
         kind = self._kind(draft.kind, first.kind)
-        group = one_line(draft.group or (replaced[0].group if replaced else first.task)) or "General"
+        group = _title(draft.group or (replaced[0].group if replaced else first.task)) or "General"
         id = new_id()
         self.texts[normalise(text)] = id
         facts: dict[str, Any] = {
@@ -189,7 +201,7 @@ class _Check:
             facts["replaces"] = [record.id for record in replaced]
         body = {
             "text": text,
-            "subject": one_line(draft.subject or first.subject),
+            "subject": _title(draft.subject or first.subject),
             "group": group,
             "section": self.preset.headings[kind],
             "quotes": [e.quote for e in evidence],
@@ -201,6 +213,7 @@ class _Check:
     ) -> Iterator[Operation]:
         if not records or len(records) > REMOVED_BY_ONE:
             raise _Refused(f"must name 1 to {REMOVED_BY_ONE} records")
+        self._accounted(candidates, records)
         operation = self._added("merge" if draft.op == "merge" else "supersede", draft, candidates, records)
         if operation.op == "support":
             yield operation
@@ -214,12 +227,23 @@ class _Check:
 
     def _deleted(self, candidates: Sequence[Candidate], records: Sequence[Record]) -> Iterator[Operation]:
         record = self._one(records)
+        self._accounted(candidates, records)
+        if self.deleted >= self.most:
+            raise _Refused(f"more than {self.most:.0f} lines are not deleted at once")
         trust = min(candidate.trust for candidate in candidates)
         operation = Operation("delete", record.id)
         if record.protected or record.trust > trust:
             yield from self._proposed(operation, record)
         else:
             yield operation
+
+    def _accounted(self, candidates: Sequence[Candidate], records: Sequence[Record]) -> None:
+        """Each record must share its subject or a word that carries meaning with the candidates."""
+        subjects = {normalise(candidate.subject).casefold() for candidate in candidates if candidate.subject}
+        known = _meaning(candidates)
+        for record in records:
+            if normalise(record.subject).casefold() not in subjects and not known & _meaning([record]):
+                raise _Refused(f"nothing that was learned is about “{record.text}”")
 
     def _proposed(self, operation: Operation, record: Record) -> Iterator[Operation]:
         new = operation.body.get("text")
@@ -229,7 +253,7 @@ class _Check:
 
     def _move(self, draft: DraftOperation, records: Sequence[Record]) -> Iterator[Operation]:
         record = self._one(records)
-        group = one_line(draft.group)
+        group = _title(draft.group)
         if not group:
             raise _Refused("names no group to move to")
         if record.protected:
@@ -249,12 +273,24 @@ class _Check:
         text = one_line(text)
         if not text:
             raise _Refused("has no text")
+        if len(text) > TEXT_LENGTH:
+            raise _Refused(f"is longer than {TEXT_LENGTH} characters")
         if redact(text) != text:
             raise _Refused("holds a secret")
         why = ungrounded(text, [e.quote for e in evidence])
         if why:
             raise _Refused(why)
         return safe_text(text)
+
+
+def _meaning(values: Sequence[Candidate | Record]) -> frozenset[str]:
+    texts = [text for value in values for text in (value.text, *(quote.quote for quote in value.evidence))]
+    return frozenset().union(*(content(words(normal(text))) for text in texts))
+
+
+def _title(text: str) -> str:
+    """A group or a subject on one line, not too long, without a secret."""
+    return redact(plain_line(text))[:TITLE_LENGTH].strip()
 
 
 class _Refused(Exception):

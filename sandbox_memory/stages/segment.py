@@ -26,6 +26,8 @@ DEPTH = 100
 """Levels of nesting that are kept as JSON; what lies deeper, or goes round in a circle, is kept as text."""
 REMEMBERED = 4_000
 """Items that a history goes back."""
+TRIES = 50
+"""Places at which an item that is known many times is tried, the last ones first."""
 
 _PASSING = frozenset(
     "id status provider_data provider_specific_fields annotations logprobs created_by caller namespace phase".split()
@@ -174,30 +176,35 @@ def _mark(item: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class History:
-    """What a rollout holds, as far back as is known: `items` in order, and of them `open` since an interruption began.
+    """What a rollout holds: `items` in order, and of them `open` since an interruption began.
 
-    Both are digests with a letter before them that tells users' items from agents'.
+    Both are digests with a letter before them that tells users' items from agents'. `whole` is False if the rollout may
+    hold more before them.
     """
 
     items: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    whole: bool = True
 
     def then(self, items: Sequence[Mapping[str, Any]], *, interrupted: bool) -> History:
         """The history after one more segment."""
         marks = tuple(mark for item in items if (mark := _mark(item)))
-        return History((*self.items, *marks)[-REMEMBERED:], (*self.open, *marks) if interrupted else ())
+        known = (*self.items, *marks)
+        opened = (*self.open, *marks) if interrupted else ()
+        return History(known[-REMEMBERED:], opened, self.whole and len(known) <= REMEMBERED)
 
 
 def history_of(data: bytes) -> History:
-    """The history that these rollout lines, or the last ones of a rollout, tell."""
-    history = History()
+    """The history that these rollout lines tell: all of a rollout, or the last ones after a line that is cut off."""
+    history: History | None = None
     for _, _, payload in payloads(data):
         if payload is None:
+            history = history or History(whole=False)
             continue
         items = [*listed(payload.get("input")), *listed(payload.get("generated_items"))]
         items = [item for item in items if isinstance(item, Mapping)]
-        history = history.then(items, interrupted=bool(payload.get("interruptions")))
-    return history
+        history = (history or History()).then(items, interrupted=bool(payload.get("interruptions")))
+    return history or History()
 
 
 def repeated(
@@ -210,10 +217,10 @@ def repeated(
     interrupted one, generated items included. What a user merely says again is new.
     """
     marks = [_mark(item) for item in (*inputs, *generated)]
+    old = _grown(history, marks[: len(inputs)])
     if not resumed:
-        return frozenset(range(_repeated(history.items, marks[: len(inputs)])))
-    old = _repeated(history.items, marks, ends=(len(history.items),), user_alone=True)
-    old = max(old, _repeated(history.items, marks[: len(inputs)]))
+        return frozenset(range(old))
+    old = max(old, _resumed(history, marks, len(inputs)))
     left = Counter(history.open)
     left.subtract(marks[:old])
     found = set(range(old))
@@ -224,31 +231,57 @@ def repeated(
     return frozenset(found)
 
 
-def _repeated(known: Sequence[str], marks: Sequence[str], *, ends: Sequence[int] = (), user_alone: bool = False) -> int:
-    """How many leading items repeat known ones: the most that line up with what ends at one of `ends` or anywhere."""
+def _grown(history: History, marks: Sequence[str]) -> int:
+    """How many leading items of an input list repeat what is known, up to any point of it."""
+    known = history.items
     places: dict[str, list[int]] = {}
     for place, mark in enumerate(known, 1):
         places.setdefault(mark, []).append(place)
     for count in range(len(marks), 0, -1):
-        mark = marks[count - 1]
-        found = places.get(mark, ())
-        if mark.startswith("u") or ends:
-            # A message of the user's that ends the repetition must be the last that was recorded: it is tried again.
-            found = [place for place in found if place in (ends or (len(known),))]
-        for end in reversed(found[-50:]):
-            if _line_up(known, end, marks, count, user_alone):
+        ends = places.get(marks[count - 1], ())
+        if marks[count - 1].startswith("u"):
+            # A user's message at the end is old only where it is the last that was recorded: a run is tried again.
+            ends = [end for end in ends if end == len(known)]
+        for end in reversed(ends[-TRIES:]):
+            lined = _line_up(known[:end], marks[:count], strict_from=count)
+            if lined.agents and (not lined.users_left or (not history.whole and lined.convinces(end == len(known)))):
                 return count
     return 0
 
 
-def _line_up(known: Sequence[str], end: int, marks: Sequence[str], count: int, user_alone: bool) -> bool:
-    """True if the first `count` items are known ones that end at `end`.
+def _resumed(history: History, marks: Sequence[str], inputs: int) -> int:
+    """How many leading items repeat all that is known up to the interruption; of generated ones all must be known."""
+    for count in range(len(marks), 0, -1):
+        if history.items and marks[count - 1] == history.items[-1]:
+            lined = _line_up(history.items, marks[:count], strict_from=inputs)
+            if not lined.broken and not lined.users_left:
+                return count
+    return 0
 
-    Going back, users' items must be the same one by one. Of agents' items either side may lack some: an application may
-    keep only the texts of a conversation, and the agents of one run may have different memories. What is known may
-    begin later than the list.
+
+@dataclass(frozen=True)
+class _Lined:
+    """How far a list lines up with what is known, both read backwards: matches by kind, and whether users' items of
+    the list are left over because what is known begins later."""
+
+    users: int
+    agents: int
+    users_left: bool
+    broken: bool = False
+
+    def convinces(self, to_the_end: bool) -> bool:
+        """Whether so much fits that what is left over must be what came before."""
+        return to_the_end or (self.users > 0 and self.users + self.agents > 2)
+
+
+def _line_up(known: Sequence[str], marks: Sequence[str], *, strict_from: int) -> _Lined:
+    """Line a list up with what is known, from their ends.
+
+    Users' items must be the same one by one. Of agents' items either side may lack some: an application may keep only
+    the texts of a conversation, and the agents of one run may have different memories; but from position `strict_from`
+    on the list has nothing that is not known.
     """
-    here, there = count - 1, end - 1
+    here, there = len(marks) - 1, len(known) - 1
     users = agents = 0
     while here >= 0 and there >= 0:
         mark, other = marks[here], known[there]
@@ -259,7 +292,7 @@ def _line_up(known: Sequence[str], end: int, marks: Sequence[str], count: int, u
             here, there = here - 1, there - 1
         elif mark.startswith("u"):
             if other.startswith("u"):
-                return False
+                return _Lined(users, 0, users_left=True, broken=True)
             there -= 1
         else:
             before = there
@@ -267,9 +300,10 @@ def _line_up(known: Sequence[str], end: int, marks: Sequence[str], count: int, u
                 before -= 1
             if before >= 0 and known[before] == mark:
                 there = before
+            elif here >= strict_from:
+                return _Lined(users, 0, users_left=True, broken=True)
             else:
                 here -= 1
-    enough = agents > 0 or user_alone
-    if any(mark.startswith("u") for mark in marks[: here + 1]):
-        return enough and (end == len(known) or (users > 0 and users + agents > 2))
-    return enough
+    left = marks[: here + 1]
+    broken = any(mark for mark in left[strict_from:])
+    return _Lined(users, agents, any(mark.startswith("u") for mark in left), broken)

@@ -58,7 +58,7 @@ class View:
     """What one look saw, keyed by path as it was asked for.
 
     `files` holds only those that exist and are readable regular files. `folders` gives the regular files directly
-    inside, name to size; a missing folder is an empty mapping. `problems` says why something cannot be read: a
+    inside, name to size, save those with a line break in their name; a missing folder is an empty mapping. `problems` says why something cannot be read: a
     symlink, a FIFO, a folder in place of a file, no permission. What is in none of them does not exist.
     """
 
@@ -199,6 +199,11 @@ def planned(steps: Sequence[Step], lock: str) -> list[tuple[Step, str]]:
         taken.add(path)
         pairs.append((step, path))
     return pairs
+
+
+def is_listed(name: str) -> bool:
+    """False for our temporary files, and for names with a line break, which no path of a workspace may hold."""
+    return not is_temporary(name) and "\n" not in name
 
 
 def is_temporary(name: str) -> bool:

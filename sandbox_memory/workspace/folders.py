@@ -22,7 +22,7 @@ from . import (
     View,
     asked,
     digest,
-    is_temporary,
+    is_listed,
     relative_folder,
 )
 
@@ -172,13 +172,13 @@ def mark(folder: int, name: str) -> Mark:
 
 
 def sizes(folder: int) -> dict[str, int]:
-    """The regular files directly inside, by name; our own temporary files are left out."""
+    """The regular files directly inside, by name; our own temporary files are left out, see `is_listed`."""
     found = {}
     with os.scandir(folder) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode) and not is_temporary(entry.name):
+                if stat.S_ISREG(status.st_mode) and is_listed(entry.name):
                     found[entry.name] = status.st_size
     return dict(sorted(found.items()))
 

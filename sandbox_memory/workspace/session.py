@@ -30,7 +30,7 @@ from . import (
     View,
     asked,
     digest,
-    is_temporary,
+    is_listed,
     planned,
     relative,
     relative_folder,
@@ -258,7 +258,7 @@ def _sizes(how: str, body: bytes) -> dict[str, int]:
             name = name.rpartition(b"/")[2] if how != "printf" else name
         if size.isdigit() and name:
             text = name.decode("utf-8", "surrogateescape")
-            if not is_temporary(text):
+            if is_listed(text):
                 found[text] = int(size)
     return dict(sorted(found.items()))
 
