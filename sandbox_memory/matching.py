@@ -110,6 +110,7 @@ class _Pairing:
                 found[position] = id
                 taken.add(id)
         self._take(self.revised, [(self.rest[position], id) for position, id in found.items()])
+        self._take(self.same, self._by_id_and_text(lambda item, id: not item.readable))
 
     def _by_id_and_text(self, equal: Callable[[ListItem, str], bool]) -> Iterator[tuple[ListItem, str]]:
         taken = set()

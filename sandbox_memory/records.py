@@ -64,7 +64,7 @@ class Item:
 class Segment:
     """One run, as one line of `sessions/<rollout-id>.jsonl` holds it, redacted.
 
-    `id` is unique in its rollout. `items` are rendered once, by `stages.segment.render`; prompts and quote checks both
+    `id` is unique in its rollout. `items` are rendered once, by `rollouts.render`; prompts and quote checks both
     read them. `updated_at` is ISO 8601 in UTC, `terminal_state` the SDK's word (completed, interrupted, cancelled,
     failed, max_turns_exceeded, guardrail_tripped).
     """

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sandbox_memory.document import (
@@ -96,9 +96,10 @@ def test_a_rule_at_the_start_is_no_front_matter() -> None:
 
 def test_groups_sections_and_tasks_under_odd_headings() -> None:
     found = document(
-        "- before all", "", "Setext title", "===", "", "- under it", "", "## Task 12 - with a dash", "", "- in the task",
-        "", "### ROLLOUT_SUMMARY_FILES", "", "* <rollout_summaries/a_b.md> and [b](rollout_summaries/b.md)", "",
-        "## Notes #", "", "#### keywords", "- no item", "", "# Task Group: 中文 组 \\#", "", "- 中文",
+        "- before all", "", "Setext title", "===", "", "- under it", "", "## Task 12 - with a dash", "",
+        "- in the task", "", "### ROLLOUT_SUMMARY_FILES", "",
+        "* <rollout_summaries/a_b.md> and [b](rollout_summaries/b.md)", "", "## Notes #", "", "#### keywords",
+        "- no item", "", "# Task Group: 中文 组 \\#", "", "- 中文",
     )  # fmt: skip
     assert [(item.text, item.group, item.section, item.task) for item in found.items] == [
         ("before all", "", "", None),
@@ -159,6 +160,32 @@ def test_marker(source: str, marker: int | None) -> None:
     assert Document.parse(source.encode()).marker == marker
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    st.one_of(
+        st.binary(max_size=60),
+        st.lists(
+            st.sampled_from([b"- ", b"\xd1", b"[a\xff]: <http://\xd1\xe4>", b"\n", b"\r", b"\x00", b"#", b"> ", b"  ",
+                             b"`", b"a", b"\xef\xbb\xbf", b"^m-0123456789", b"<!-- memory:3 -->", b"\xff\xfe", b"```",
+                             b"[a\xff]"]),
+            max_size=16,
+        ).map(b"".join),
+    )
+)  # fmt: skip
+def test_every_byte_string_is_a_document(data: bytes) -> None:
+    found = Document.parse(data)
+    for item in found.items:
+        assert normalise(item.text) == item.normal
+        assert item.readable or b"\xd1" in data or not data.isascii()
+    assert found.edit([], found.marker).data == data
+    edited = found.edit([Insert("new", "m-aaaaaaaaaa", "A title")], 5)
+    assert [item.text for item in edited.items if item.id == "m-aaaaaaaaaa"] == ["new"]
+    assert [(item.id, item.text) for item in edited.items if item.id != "m-aaaaaaaaaa"] == [
+        (item.id, item.text) for item in found.items
+    ]
+    assert edited.marker == 5
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -190,8 +217,9 @@ NASTY = [
     "***", "_ _ _", "- - -", "===", "[ ] box", "[x]", "[x] [ ] y", "[a]: /url", "[^1]: note", "<div>", "<b>", "<!-- x",
     "a <!-- memory:9 --> b", "<!-- memory:9 -->", "a ^m-0123456789", "^p-0123456789", "`^m-0123456789`", "a | b", "| a",
     "a \\| b", "line\nbreak", "line\\\nbreak", "a\r\n\r\n# b", "tail\\", "`open", "*open", "_a_ <i title='_b_'>*c*</i>",
-    "\x00\x1b[31mred", "\ud800 lone", "\udcd1", "&#35; entity", "&nbsp;", "\u2028x\x85y", "中文 - 1. # ", "[x](<!--y-->)",
-    "\\", "\\# x", "Task Group: x", "<script>", "<?php", "<!DOCTYPE x>", "<![CDATA[x", "</div>", "!", "![a](b)", "\u3000a",
+    "\x00\x1b[31mred", "\ud800 lone", "\udcd1", "&#35; entity", "&nbsp;", "\u2028x\x85y", "中文 - 1. # ",
+    "[x](<!--y-->)", "\\", "\\# x", "Task Group: x", "<script>", "<?php", "<!DOCTYPE x>", "<![CDATA[x", "</div>", "!",
+    "![a](b)", "\u3000a",
 ]  # fmt: skip
 
 texts = st.one_of(
@@ -222,10 +250,12 @@ def test_any_text_reads_back_as_one_item_with_that_text(text: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(texts, texts)
+@example("Task Group: x", "Keywords")
 def test_any_title_reads_back(group: str, heading: str) -> None:
     edited = Document.empty().edit([Insert("x", "m-0123456789", group, heading)], 1)
     item = edited.items[0]
-    assert (item.group, item.section) == (plain_line(group), plain_line(heading))
+    reserved = plain_line(heading).casefold() in ("keywords", "rollout_summary_files")
+    assert (item.group, item.section) == (plain_line(group), "" if reserved else plain_line(heading))
     again = edited.edit([Insert("y", "m-1111111111", group, heading)])
     assert [(item.group, item.section) for item in again.items] == [(item.group, item.section)] * 2
     assert again.data.count(b"\n# ") <= 1
@@ -244,7 +274,7 @@ def plain_line(text: str) -> str:
 def test_a_new_file() -> None:
     edited = Document.empty().edit(
         [
-            Provenance("Invoices", "Fix the rounding", "r1_fix.md", ["Decimal", "quantize"], note="rollout_id=r1"),
+            Provenance("Invoices", "Fix the rounding", "r1_fix.md", ("Decimal", "quantize"), note="rollout_id=r1"),
             Insert("show the diff first", "m-0123456789", "Invoices", "User preferences", scope="billing code"),
             Insert("uses Decimal", "m-1111111111", "Invoices", "Reusable knowledge"),
             Insert("- not a list", "m-2222222222", "Invoices", "User preferences"),
@@ -265,9 +295,9 @@ def test_provenance_is_added_once_and_under_the_task_of_that_title() -> None:
         [
             Provenance("invoices & *tax*", "Something else", "r1_fix_it.md"),
             Provenance("Invoices & *TAX*", "Fix the  rounding, DONE", "r2.md"),
-            Provenance("invoices & *tax*", "New task", "r__3__.md", ["k"]),
-            Provenance("invoices & *tax*", "New task", "r__3__.md", ["k"]),
-            Provenance("invoices & *tax*", "New task", "r4.md", ["l"]),
+            Provenance("invoices & *tax*", "New task", "r__3__.md", ("k",)),
+            Provenance("invoices & *tax*", "New task", "r__3__.md", ("k",)),
+            Provenance("invoices & *tax*", "New task", "r4.md", ("l",)),
         ]
     )
     assert edited.provenance == {
@@ -301,7 +331,7 @@ def test_provenance_takes_no_item_of_a_task_without_lists() -> None:
         pytest.param("text\n- a\n---\n", [RemoveItem(0)], "text\n\n---\n", id="no heading from a rule"),
         pytest.param("- a\n  - b\n- c\n", [RemoveItem(0)], "- <!-- -->\n  - b\n- c\n", id="children stay"),
         pytest.param("- a\n  - b\n- c\n", [RemoveItem(0), RemoveItem(1)], "- c\n", id="children too"),
-        pytest.param("10. a\n\n    - b\n\n    more a\n", [RemoveItem(0)], "10. <!-- -->\n\n    - b\n", id="wide bullet"),
+        pytest.param("10. a\n\n    - b\n\n    more a\n", [RemoveItem(0)], "10. <!-- -->\n\n    - b\n", id="wide"),
         pytest.param("- - a\n  - b\n", [RemoveItem(0)], "- - <!-- -->\n  - b\n", id="two bullets on a line"),
         pytest.param("- x\n---\n- y\n---\n", [RemoveItem(0)], "<!-- -->\n---\n- y\n---\n", id="no front matter"),
         pytest.param("-  [x]  a\n   b ^m-0123456789\n   - c\n", [Revise(0, "d")], "-  [x]  d ^m-0123456789\n   - c\n",
@@ -392,6 +422,12 @@ def test_two_line_ends_do_not_become_one() -> None:
     assert edited.data == b"- a\r\r1. c\n"
 
 
+def test_another_encoding_is_told() -> None:
+    assert Document.parse("- a".encode("utf-16")).foreign
+    assert Document.parse("- a".encode("utf-32")).foreign
+    assert not Document.parse(b"\xef\xbb\xbf- \xff\xfe").foreign
+
+
 def test_edits_that_are_wrong() -> None:
     with pytest.raises(IndexError, match="no item 1"):
         document("- a").edit([Revise(1, "x")])
@@ -401,8 +437,10 @@ def test_edits_that_are_wrong() -> None:
 
 
 def test_strip_for_prompt() -> None:
-    text = "\ufeff- a ^m-0123456789\r\n  ^p-0123456789\n- `^m-0123456789`\n\n```\nx ^m-0123456789\n```\n\n<!-- memory:2 -->\n"
-    assert strip_for_prompt(text) == "- a\r\n- `^m-0123456789`\n\n```\nx ^m-0123456789\n```\n\n"
+    code = "- `^m-0123456789`\n\n```\nx ^m-0123456789\n```\n\n"
+    text = f"\ufeff- a ^m-0123456789\r\n  ^p-0123456789\n{code}<!-- memory:2 -->\n"
+    assert strip_for_prompt(text) == f"- a\r\n{code}"
+    assert strip_for_prompt("no list ^m-0123456789, in prose ^m-0123456789") == "no list ^m-0123456789, in prose"
 
 
 def test_a_large_file_is_quick() -> None:

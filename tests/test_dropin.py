@@ -37,7 +37,7 @@ from sandbox_memory import Memory, MemoryGenerateConfig, MemoryLayoutConfig, Mem
 
 from .kit import agree, state, texts
 from .recording import run
-from .scripted import Scripted, agent, calls, config, lines, session_in, shell
+from .scripted import Scripted, agent, config, lines, session_in, shell
 
 PAIRS = [(SdkGenerate, MemoryGenerateConfig), (SdkLayout, MemoryLayoutConfig), (SdkRead, MemoryReadConfig)]
 streamed_or_not = pytest.mark.parametrize("streamed", [False, True], ids=["run", "streamed"])
@@ -311,7 +311,9 @@ def test_what_is_read(tmp_path: Path, read: Any, told: bool, live: bool) -> None
     root = tmp_path / "w"
     asyncio.run(visit(root, "red", memory=Memory(read=read, generate=offline()), say=RULE))
     memory = Memory(read=read, generate=offline())
-    capabilities: list[Any] = [memory] if read is None else [memory, Shell()] if not live else [memory, Shell(), Filesystem()]
+    capabilities: list[Any] = (
+        [memory] if read is None else [memory, Shell()] if not live else [memory, Shell(), Filesystem()]
+    )
 
     async def go() -> SandboxAgent[Any]:
         acting = SandboxAgent(name="A", model=Scripted("ok"), instructions="Be brief.", capabilities=capabilities)
@@ -511,7 +513,7 @@ async def sdk_visit(root: Path, runs: list[tuple[str, str]], *answers: str, kill
 
 @pytest.fixture(scope="module")
 def made_by_the_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two conversations that the SDK extracted and consolidated, one that it was killed over, one resumed after that."""
+    """Two conversations that the SDK has read, of which one went on when it was killed, and one that it never read."""
     root = tmp_path_factory.mktemp("sdk") / "w"
 
     async def go() -> None:
@@ -567,7 +569,9 @@ def test_what_the_sdk_wrote_is_told_and_kept_and_not_read_again(taken_over: Path
     supported = {text: sorted(record.support) for text, record in by_text.items()}
     assert supported["the staging server listens on port 8443 [Task 2]"] == ["green"]
     assert supported["totals are rounded half up with Decimal, never with float [Task 1][Task 2]"] == ["green", "red"]
-    assert supported["when totals change, the user asked for a diff first -> show it before editing [Task 1]"] == ["red"]
+    assert supported["when totals change, the user asked for a diff first -> show it before editing [Task 1]"] == [
+        "red"
+    ]
     assert supported["the user writes British English"] == []
     assert not any(record.protected for text, record in by_text.items() if text in bullets(HANDBOOK))
     # What the SDK was killed over is read, of a conversation that it had read before only what is new.
@@ -738,20 +742,22 @@ async def over_http(root: Path, server: Responses, *, streamed: bool, **more: An
         capabilities=[Memory(generate=generate), Filesystem(), Shell()],
     )
     url = f"http://127.0.0.1:{server.http.server_port}/v1"
-    async with openai.AsyncOpenAI(base_url=url, api_key="key-of-the-caller", max_retries=0) as http:
-        async with await session_in(root) as session:
-            given = RunConfig(
-                model_provider=OpenAIProvider(openai_client=http),
-                sandbox=SandboxRunConfig(session=session),
-                **more,
-            )
-            said: Any = copy.deepcopy(SAYS)
-            if streamed:
-                result = Runner.run_streamed(acting, said, run_config=given, conversation_id="talk")
-                async for _ in result.stream_events():
-                    pass
-            else:
-                await Runner.run(acting, said, run_config=given, conversation_id="talk")
+    async with (
+        openai.AsyncOpenAI(base_url=url, api_key="key-of-the-caller", max_retries=0) as http,
+        await session_in(root) as session,
+    ):
+        given = RunConfig(
+            model_provider=OpenAIProvider(openai_client=http),
+            sandbox=SandboxRunConfig(session=session),
+            **more,
+        )
+        said: Any = copy.deepcopy(SAYS)
+        if streamed:
+            result = Runner.run_streamed(acting, said, run_config=given, conversation_id="talk")
+            async for _ in result.stream_events():
+                pass
+        else:
+            await Runner.run(acting, said, run_config=given, conversation_id="talk")
 
 
 @streamed_or_not
@@ -764,7 +770,9 @@ def test_over_http_memorys_own_requests_hold_nothing_of_the_runs_instructions_an
     assert len(acted) == 2 and len(server.requests) == 4
     sent = json.dumps(acted)
     seen_by_agent = {mark for mark in MARKS if mark in sent}
-    assert seen_by_agent >= {"SYSTEM-MARK", "DEVELOPER-MARK", "INSTRUCTION-MARK"}, "the run has what memory must not show"
+    assert seen_by_agent >= {"SYSTEM-MARK", "DEVELOPER-MARK", "INSTRUCTION-MARK"}, (
+        "the run has what memory must not show"
+    )
     assert all(body["conversation"] == "talk" for body in acted)
     for body in (first, second):
         request = json.dumps(body)

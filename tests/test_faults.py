@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import shutil
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox_memory import Memory, MemoryGenerateConfig, open_memory
+from sandbox_memory import Memory, MemoryGenerateConfig, MemoryLayoutConfig, open_memory
 from sandbox_memory.host import Host
 from sandbox_memory.ledger import parse
 from sandbox_memory.notes import EARLIER
@@ -38,13 +39,16 @@ PATIENCE = 8.0
 """Seconds within which a session with a fault must be through; without one it takes a fifth of a second."""
 
 
+OFFLINE = MemoryGenerateConfig(phase_one_model="offline", phase_two_model="offline")
+
+
 def offline(**more: Any) -> Memory:
-    return Memory(generate=MemoryGenerateConfig(phase_one_model="offline", phase_two_model="offline", **more))
+    return Memory(generate=dataclasses.replace(OFFLINE, **more))
 
 
 @dataclass
 class Seen:
-    """What a caller sees of a session with one run: the answer, what the agent was told, whether there is a snapshot."""
+    """What a caller sees of a session with one run, and what its agent was told."""
 
     output: object = None
     told: str = ""
@@ -64,27 +68,25 @@ class Bench:
         (self.outside / "folder").mkdir()
         (self.outside / "folder/MEMORY.md").write_text(f"# Task Group: x\n\n- {OUTSIDE}\n", encoding="utf-8")
         (self.outside / "folder/memory_summary.md").write_text(OUTSIDE, encoding="utf-8")
-        self.session: Any = None
 
     async def visit(
         self,
         name: str = "g1",
         *,
-        memory: Memory | None,
+        memory: Memory | list[Memory] | None,
         during: Callable[[], None] = lambda: None,
-        again: bool = False,
+        does: str = "",
     ) -> Seen:
-        """One session with one run; `during` happens between the run and the close. `again` enters the same session."""
+        """One session with one run, in which the agent `does` a command; `during` is between the run and the close."""
         snapshots = self.folder / f"snapshots-{time.monotonic_ns()}"
         seen, began = Seen(), time.monotonic()
-        acting = agent("ok", memory=memory)
+        acting = agent(*([shell(does)] if does else []), "ok", memory=memory)
         try:
-            if not again:
-                self.session = await session_in(self.root, snapshots=snapshots)
-            async with self.session:
-                seen.output = (await run(acting, FACTS[name], session=self.session, conversation_id=name)).final_output
+            session = await session_in(self.root, snapshots=snapshots)
+            async with session:
+                seen.output = (await run(acting, FACTS[name], session=session, conversation_id=name)).final_output
                 during()
-        except Exception as error:  # compared with what happens without memory
+        except Exception as error:  # noqa: BLE001 - compared with what happens without memory
             seen.raised = type(error).__name__
         seen.told = acting.model.seen[0]["system"] if acting.model.seen else ""  # type: ignore[union-attr]
         seen.snapshot = snapshots.is_dir() and any(snapshots.iterdir())
@@ -92,6 +94,10 @@ class Bench:
         return seen
 
     def stands(self) -> dict[str, Any]:
+        """What there is beside the workspace and its snapshots."""
+        assert all(
+            path.name.startswith(("workspace", "outside", "snapshots", "disk")) for path in self.folder.iterdir()
+        )
         return picture(self.outside)
 
 
@@ -219,6 +225,7 @@ def obstruct(bench: Bench, place: str, obstacle: str) -> Callable[[], None]:
 
 WITHOUT: dict[str, Seen] = {}
 """How a session without memory goes past each obstacle."""
+REMOTE = ("memories", "sessions", "sessions/g1.jsonl", "memories/MEMORY.md", "memories/ledger.jsonl", "memories/.lock")
 CASES = [
     (place, obstacle)
     for places, obstacles in (
@@ -227,6 +234,7 @@ CASES = [
     )
     for place in places
     for obstacle in obstacles
+    if obstacle != "dangling link" or place in (*REMOTE, "memories/raw_memories/g1.md")
 ]
 
 
@@ -245,7 +253,9 @@ def test_what_stands_in_the_way_costs_nothing_and_is_left_alone(bench: Bench, pl
     stands_in_the_way(bench, place, obstacle)
 
 
-@pytest.mark.parametrize(("place", "obstacle"), [case for case in CASES if case[1].startswith("link")])
+@pytest.mark.parametrize(
+    ("place", "obstacle"), [case for case in CASES if case[1].startswith("link") and case[0] in REMOTE]
+)
 def test_nor_does_a_remote_session_follow_a_link(
     bench: Bench, place: str, obstacle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +279,55 @@ def stands_in_the_way(bench: Bench, place: str, obstacle: str) -> None:
         assert place in UNWRITABLE
         asyncio.run(bench.visit("g2", memory=offline()))
         finished(bench.root, "g0", "g1", "g2")
+
+
+def test_a_fault_in_one_layout_is_none_in_another(bench: Bench) -> None:
+    (bench.root / "memories/bad").symlink_to(bench.outside / "folder")
+    layouts = [MemoryLayoutConfig(f"memories/{name}", f"sessions/{name}") for name in ("bad", "good")]
+    memories = [Memory(layout=layout, generate=OFFLINE) for layout in layouts]
+    before = bench.stands()
+    seen = asyncio.run(bench.visit(memory=memories))
+    assert (seen.output, seen.snapshot) == ("ok", True) and bench.stands() == before
+    assert "never deploy on Fridays" in (bench.root / "memories/good/MEMORY.md").read_text(encoding="utf-8")
+    (bench.root / "memories/bad").unlink()
+    asyncio.run(bench.visit("g2", memory=memories))
+    for name in ("good", "bad"):
+        text = (bench.root / f"memories/{name}/MEMORY.md").read_text(encoding="utf-8")
+        assert "never deploy on Fridays" in text and "port 8443" in text
+
+
+# ---- an agent whose shell does not spare memory
+
+HAVOC = {
+    "all gone": "rm -rf memories sessions",
+    "the ledger gone": "rm memories/ledger.jsonl",
+    "the ledger cut off": "truncate -s -40 memories/ledger.jsonl",
+    "the ledger is noise": "head -c 3000 /dev/urandom > memories/ledger.jsonl",
+    "the ledger is nonsense": 'echo \'{"commit":1,"prev":"","at":1,"actor":[],"operations":'
+    '[{"op":"add","id":{}}]}\' > memories/ledger.jsonl',
+    "the handbook is noise": "head -c 3000 /dev/urandom > memories/MEMORY.md",
+    "a marker of the future": "printf '<!-- memory:99999999999999999999 -->\\n' > memories/MEMORY.md",
+    "a rollout with a line break in its name": "cp sessions/g0.jsonl 'sessions/two\nlines.jsonl'",
+    "a rollout that is no rollout": "printf '%s\\n' '[[[[' 5 null '{}' "
+    '\'{"input":[5],"generated_items":[null]}\' > sessions/x.jsonl',
+    "a folder that is not to be entered": "chmod 000 memories sessions",
+}
+
+
+@pytest.mark.parametrize("havoc", HAVOC)
+def test_an_agent_that_wrecks_its_memory_still_has_one_next_time(bench: Bench, havoc: str) -> None:
+    seen = asyncio.run(bench.visit(memory=offline(), does=HAVOC[havoc]))
+    assert (seen.output, seen.snapshot, seen.raised) == ("ok", True, "") and seen.seconds < PATIENCE
+    for name in ("memories", "sessions"):
+        if (bench.root / name).exists():
+            (bench.root / name).chmod(0o755)
+    asyncio.run(bench.visit("g2", memory=offline()))
+    with open_memory(bench.root) as memory:
+        memory.process("offline")
+        known = [record.text for record in memory.records()]
+        assert not memory.status()["pending"] and not memory.status()["unconsolidated"]
+    for name in ("g1", "g2"):
+        assert sum(FACTS[name].removeprefix("Remember: ").rstrip(".") in text for text in known) == 1
 
 
 # ---- a disk that is full, and one that is read-only
@@ -322,7 +381,7 @@ PAGE = 4096
 
 
 @pytest.mark.parametrize("moment", ["before the run", "before the close"])
-@pytest.mark.parametrize("free", [0, 1, 2, 3, 5, 8])
+@pytest.mark.parametrize("free", [0, 1, 2, 4, 8])
 def test_a_full_disk(disk: Disk, tmp_path: Path, seed: Path, free: int, moment: str) -> None:
     """With room for so many pages some files can be written and others not; each may be where the room ends."""
     bench = on(disk, tmp_path, seed)
@@ -393,11 +452,11 @@ async def hang(_: Any) -> str:
 
 async def swallow(_: Any) -> str:
     """Hangs, and does not let itself be cancelled for a while."""
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + 0.8
     while time.monotonic() < end:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(end - time.monotonic())
-    return ""
+    raise RuntimeError("too late for anybody to hear")
 
 
 async def give_up(_: Any) -> str:

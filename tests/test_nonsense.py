@@ -525,7 +525,7 @@ def test_memory_does_not_feed_on_itself(tmp_path: Path) -> None:
             {
                 "type": "function_call",
                 "name": "exec_command",
-                "call_id": "c1",
+                "call_id": "c",
                 "arguments": json.dumps({"cmd": command}),
             },
             {"type": "function_call_output", "call_id": "c", "output": shown},

@@ -369,3 +369,13 @@ def test_generate_none_writes_nothing(root: Path) -> None:
     assert "9443" in told and "8443" not in told and "^m-" not in told and "<!--" not in told
     run(reading.record(said("x")))
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_a_group_goes_on_in_the_file_that_the_sdk_began(tmp_path: Path) -> None:
+    sdk = {"updated_at": "2026-09-01T09:00:00+00:00", "rollout_id": "g", "input": [], "generated_items": []}
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / "g.jsonl").write_text(json.dumps(sdk) + "\n", encoding="utf-8")
+    stem = run(pipeline(tmp_path).record(said("and more", rollout="g", source="group")))
+    assert stem == "g"
+    tell(tmp_path, "ours", rollout="h")
+    assert run(pipeline(tmp_path).record(said("not theirs", rollout="h", source="group"))) != "h"

@@ -81,7 +81,7 @@ SECRETS = [
     ("postgres://bob:s3cr3t@db.local/x", "s3cr3t", "url-password"),
     ("postgres://bob:p@ss!word@db.local/x", "p@ss!word", "url-password"),
     ("redis://:s3cr3t@db.local/1", "s3cr3t", "url-password"),
-    ("//registry.npmjs.org/:_authToken=0a1b2c3d-1111-2222-3333-444455556666", "0a1b2c3d-1111", "npm-token"),
+    ("//npm.example/:_authToken=0a1b2c3d-1111-2222-3333-444455556666", "0a1b2c3d-1111", "npm-token"),
 ]
 
 PLAIN = [

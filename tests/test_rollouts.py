@@ -231,7 +231,7 @@ def test_messages() -> None:
 def test_calls(item: dict[str, Any], text: str) -> None:
     found = render({"generated_items": [item]})
     assert [(entry.role, entry.text) for entry in found] == [("call", text)]
-    assert found[0].trust is Trust.AGENT and found[0].label == text.split("\n")[0]
+    assert found[0].trust is Trust.AGENT and found[0].label == text.partition("\n")[0]
 
 
 @pytest.mark.parametrize(

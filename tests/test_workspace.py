@@ -171,7 +171,11 @@ def test_a_name_with_a_line_break_is_not_listed(workspace: Workspace, root: Path
     for name in ("good.jsonl", "two\nlines.jsonl"):
         put(root, f"sessions/{name}", b"x")
     view = look(workspace, folders=["sessions"])
-    assert dict(view.folders["sessions"]) == {"good.jsonl": 1} and view.problems == {}
+    assert view.folders["sessions"]["good.jsonl"] == 1 and view.problems == {}
+    assert not any("\n" in name for name in view.folders["sessions"])  # a remote `ls` may tell parts of it as names
+    assert set(look(workspace, *(f"sessions/{name}" for name in view.folders["sessions"])).files) == {
+        "sessions/good.jsonl"
+    }
 
 
 def make_obstacles(root: Path, outside: Path) -> dict[str, str]:

@@ -80,7 +80,9 @@ class Additions:
             into.scope = into.scope or cleaned(edit.scope)
             if isinstance(edit, Insert):
                 body = " ".join(part for part in (safe_text(edit.text), edit.id and f"^{edit.id}") if part)
-                into.sections.setdefault(key(edit.heading), (cleaned(edit.heading), []))[1].append(body)
+                # Under these two headings no list item is a record.
+                heading = "" if key(edit.heading) in (FILES, KEYWORDS) else cleaned(edit.heading)
+                into.sections.setdefault(key(heading), (heading, []))[1].append(body)
             else:
                 self._want_source(into, edit)
         return wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,11 @@ class Document:
 
     def __hash__(self) -> int:
         return hash(self.data)
+
+    @property
+    def foreign(self) -> bool:
+        """True for a file that says it is UTF-16 or UTF-32: nothing can be read in it, and nothing should be added."""
+        return self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
     @cached_property
     def bom(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .text import ID
@@ -63,7 +62,7 @@ class Provenance:
     group: str
     task_title: str
     summary_file: str
-    keywords: Sequence[str] = ()
+    keywords: tuple[str, ...] = ()
     note: str = ""
     scope: str = ""
 

@@ -21,11 +21,11 @@ from ..models import Model
 from ..models.choice import choose
 from ..proposals import new_id
 from ..records import RunCapture
-from ..rollouts import file_name
+from ..rollouts import by_sdk, file_name
 from ..stages import journal, planning
 from ..stages.segment import History, build_line, history_of, repeated
 from ..state import State
-from ..workspace import Workspace
+from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
 from .asking import Limits
@@ -118,7 +118,7 @@ class Pipeline:
         """
         if self.generate is None:
             return ""
-        stem = self._stem(capture, await self._listing())
+        stem = await self._stem(capture)
         new = f"{stem}.jsonl" not in await self._listing()
         history = await self._history(stem, capture)
         old = repeated(history, capture.input, capture.generated, resumed=capture.resumed)
@@ -149,10 +149,16 @@ class Pipeline:
             self._existing = set(view.folders.get(self.layout.sessions_dir, {}))
         return self._existing
 
-    def _stem(self, capture: RunCapture, existing: set[str]) -> str:
+    async def _stem(self, capture: RunCapture) -> str:
         key = f"{capture.source}:{capture.rollout_id}"
         if key not in self._names:
-            self._names[key] = file_name(capture.rollout_id, capture.source, existing)
+            existing, name = await self._listing(), f"{capture.rollout_id}.jsonl"
+            sdks: set[str] = set()
+            if capture.source == "group" and name in existing:
+                path = self.layout.session(name)
+                head = (await self.store.look([Ask(path, limit=TAIL_BYTES)])).files.get(path, b"")
+                sdks = {name} if by_sdk(head) else set()
+            self._names[key] = file_name(capture.rollout_id, capture.source, existing, sdks=sdks)
         return self._names[key]
 
     async def _history(self, stem: str, capture: RunCapture) -> History:

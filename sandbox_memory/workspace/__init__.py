@@ -58,8 +58,9 @@ class View:
     """What one look saw, keyed by path as it was asked for.
 
     `files` holds only those that exist and are readable regular files. `folders` gives the regular files directly
-    inside, name to size, save those with a line break in their name; a missing folder is an empty mapping. `problems` says why something cannot be read: a
-    symlink, a FIFO, a folder in place of a file, no permission. What is in none of them does not exist.
+    inside, name to size, save those with a line break in their name; a missing folder is an empty mapping. `problems`
+    says why something cannot be read: a symlink, a FIFO, a folder in place of a file, no permission. What is in none
+    of them does not exist.
     """
 
     files: Mapping[str, bytes]
