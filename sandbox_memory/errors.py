@@ -50,11 +50,12 @@ class LedgerError(SandboxMemoryError):
 class ModelError(SandboxMemoryError):
     """A model call failed or answered what cannot be used.
 
-    `retryable` tells whether the same call may succeed later; `cause` is a short text for `status`.
+    `retryable` tells whether the same call may succeed later; `cause` is a short text for `status`; `attempts` is how
+    many calls were made before it was given up.
     """
 
     def __init__(self, cause: str, *, retryable: bool = True) -> None:
-        self.cause, self.retryable = cause, retryable
+        self.cause, self.retryable, self.attempts = cause, retryable, 0
         super().__init__(cause)
 
 

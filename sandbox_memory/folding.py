@@ -149,7 +149,8 @@ def _delete(state: State, operation: Operation, commit: Commit, position: int) -
         return
     forgotten = operation.op == "forget" or record.status is Status.FORGOTTEN
     status = Status.FORGOTTEN if forgotten else Status.DELETED
-    state.tombstones[record.id] = state.tombstones.get(record.id, ()) + record.evidence
+    spans = record.evidence + evidence_of(operation)
+    state.tombstones[record.id] = state.tombstones.get(record.id, ()) + spans
     state.records[record.id] = record.changed(status=status, updated=commit.ordinal, updated_at=commit.at)
 
 

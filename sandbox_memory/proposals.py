@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .ledger import Operation
 from .state import Proposal, State, operation_json
@@ -23,10 +23,12 @@ def propose(
     source: str,
     on_refusal: tuple[Operation, ...] = (),
     again: bool = False,
+    about: Mapping[str, str] | None = None,
 ) -> Iterator[Operation]:
     """The operation that asks this in the inbox; nothing if the same is being asked already.
 
-    What was answered before is not asked once more, unless it came up `again`.
+    What was answered before is not asked once more, unless it came up `again`. `about` are the records as they are when
+    it is asked, by default as they are in `state`.
     """
     key = "\n".join([text, *(f"{o.op} {o.facts.get('replaces', o.id)} {o.body.get('text', '')}" for o in operations)])
     id = _id(key)
@@ -34,12 +36,14 @@ def propose(
         id = _id(key := f"{key}\nagain")
     if id in state.proposals or id in state.decided:
         return
-    about = {name for o in operations for name in (o.id, *o.facts.get("replaces", ())) if name in state.records}
+    if about is None:
+        names = {name for o in operations for name in (o.id, *o.facts.get("replaces", ())) if name in state.records}
+        about = {name: state.records[name].text for name in sorted(names)}
     body = {
         "text": text,
         "operations": [operation_json(operation) for operation in operations],
         "on_refusal": [operation_json(operation) for operation in on_refusal],
-        "about": {name: state.records[name].text for name in sorted(about)},
+        "about": dict(about),
     }
     yield Operation("propose", id, {"source": source}, body)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .records import Candidate, Evidence, RawMemory, Record, Refusal, Status
+from .governance.wording import content, normal, words
+from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status
 from .state import State
 
 DELETED, CHANGED, REPLACED, KNOWN = (
@@ -16,6 +17,10 @@ DELETED, CHANGED, REPLACED, KNOWN = (
     "it is known already",
 )
 """Why a candidate says nothing new."""
+TELLING = 3
+"""How many words that carry meaning it takes to be an echo: fewer stand anywhere."""
+RESTATED, MADE_OF = 0.8, 0.5
+"""Share of the spent words that a text repeats, and share of its own words that are spent, to be an echo."""
 TOUCHED = 40
 """How many existing records a plan is shown at most."""
 
@@ -70,31 +75,63 @@ class Screen:
     """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already."""
 
     def __init__(self, state: State) -> None:
-        self._spent: dict[tuple[str, str, int], list[tuple[Evidence, str]]] = {}
+        self._spent: dict[tuple[str, str], list[tuple[Evidence, str]]] = {}
         for id, spans in state.tombstones.items():
             record = state.records.get(id)
             gone = record is None or record.status is not Status.ACTIVE
             self._add(spans, DELETED if gone else CHANGED)
         for record in state.records.values():
-            if record.status is Status.ACTIVE:
+            if record.status in (Status.ACTIVE, Status.HELD):
                 self._add(record.evidence, KNOWN)
             elif record.status is Status.SUPERSEDED:
                 self._add(record.evidence, REPLACED)
 
     def _add(self, spans: Iterable[Evidence], why: str) -> None:
         for span in spans:
-            self._spent.setdefault((span.rollout, span.segment, span.item), []).append((span, why))
+            self._spent.setdefault((span.rollout, span.segment), []).append((span, why))
 
     def refuses(self, candidate: Candidate) -> str:
-        """Why the candidate says nothing new: all its quotes are spent; else an empty text."""
-        whys = [self._why(quote) for quote in candidate.evidence]
+        """Why the candidate says nothing new: all its quotes are spent, or echo one that is; else an empty text."""
+        whys = [self._why(quote, candidate.text) for quote in candidate.evidence]
         return whys[0] if whys and all(whys) else ""
 
-    def _why(self, quote: Evidence) -> str:
-        for span, why in self._spent.get((quote.rollout, quote.segment, quote.item), ()):
-            if span.overlaps(quote):
+    def _why(self, quote: Evidence, text: str) -> str:
+        for span, why in self._spent.get((quote.rollout, quote.segment), ()):
+            if span.overlaps(quote) or _echoes(quote.quote, text, span.quote):
                 return why
         return ""
+
+
+def _echoes(quote: str, text: str, spent: str) -> bool:
+    """True if the quote has the spent words in it, as when an agent repeats what it was told, and the text uses them.
+
+    A text that is about something else in the same message is none: it has neither most of the spent words, nor most
+    of its own from them.
+    """
+    said, known = normal(spent).casefold().strip(" .!。！"), _content(spent)
+    if len(known) < TELLING or said not in normal(quote).casefold():
+        return False
+    own = _content(text)
+    both = len(own & known)
+    return both >= RESTATED * len(known) or both >= MADE_OF * max(len(own), 1)
+
+
+def echoes(evidence: Sequence[Evidence], rollouts: Mapping[str, Rollout]) -> Iterator[Evidence]:
+    """Where else the quotes stand, word by word, in the transcripts that they are from."""
+    for quote in evidence:
+        said = quote.quote.strip().rstrip(".!。！")
+        if len(_content(said)) < TELLING or quote.rollout not in rollouts:
+            continue
+        for segment in rollouts[quote.rollout].segments:
+            for item in segment.items:
+                for found in re.finditer(re.escape(said), item.text, re.IGNORECASE):
+                    place = replace(quote, segment=segment.id, item=item.index, start=found.start(), end=found.end())
+                    if not place.overlaps(quote):
+                        yield place
+
+
+def _content(text: str) -> frozenset[str]:
+    return content(words(normal(text)))
 
 
 def touched(candidates: Sequence[Candidate], records: Iterable[Record]) -> tuple[Record, ...]:

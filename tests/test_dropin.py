@@ -204,6 +204,9 @@ def test_the_newest_conversations_count_as_many_as_were_asked_for(tmp_path: Path
 RULE = "Remember: team {} always reviews migrations before a release."
 
 
+@pytest.mark.skipif(
+    "phase_two_max_turns" not in SdkGenerate.__dataclass_fields__, reason="this version of the SDK has no such setting"
+)
 @pytest.mark.parametrize(("turns", "asked"), [(1, 1), (2, 2), (500, 3)])
 def test_the_turns_of_phase_two_are_bounded(tmp_path: Path, turns: int, asked: int) -> None:
     silent = Scripted("")

@@ -26,13 +26,13 @@ from sandbox_memory.models import (
     MemoryDraft,
     QuoteDraft,
 )
-from sandbox_memory.pipeline import Pipeline, commands
+from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.records import Record, Status, Trust, Usage
 from sandbox_memory.state import State
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .killing import Counter, calls_of, forked
-from .kit import LIMITS, EchoModel, agree, handbook, layout, pipeline, process, run, said, state, tell, texts
+from .kit import LIMITS, EchoModel, handbook, layout, pipeline, process, run, said, state, tell, texts
 
 PORT = "the staging port is 8443"
 REVIEW = "I always review migrations myself"
@@ -92,7 +92,6 @@ def files(root: Path) -> dict[Path, bytes]:
 def settled(root: Path) -> None:
     """Assert that taking in what is there once more writes nothing at all."""
     before = files(root)
-    run(pipeline(root).adopt())
     process(root)
     assert files(root) == before
 
@@ -125,9 +124,10 @@ class Person:
         return self.rng.choice(free or [len(lines)])
 
     def add(self, lines: list[str]) -> None:
-        lines[self.place(lines) :][:0] = []
         at = self.place(lines)
-        style = self.rng.choice(["- {}", "- {}", "* {}", "1. {}", "- [ ] {}", "  - {}", "- **{}** `code`", "- 中文{}行"])
+        style = self.rng.choice(
+            ["- {}", "- {}", "* {}", "1. {}", "- [ ] {}", "  - {}", "- **{}** `code`", "- 中文{}行"]
+        )
         lines[at:at] = [style.format(f"mine {self.word()}")]
 
     def block(self, lines: list[str]) -> None:
@@ -233,7 +233,10 @@ class Renaming(EchoModel):
         return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(8, 80))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_edits(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     person = Person(rng)
@@ -262,19 +265,586 @@ def test_random_edits(tmp_path: Path, seed: int) -> None:
 
 
 def unchanged(before: str, after: str, fresh: Sequence[str]) -> None:
-    """Assert that what the person saved is there byte for byte, and beside it only the lines for what was said since."""
+    """Assert that what the person saved is there byte for byte, beside it only the lines for what was said since."""
     mine, theirs = bare(before).split("\n"), bare(after).split("\n")
     for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         assert not [line for line in mine[a1:a2] if line.strip()], (mine[a1:a2], theirs[b1:b2])
         for line in theirs[b1:b2]:
-            own = line.strip().removeprefix("- ").removeprefix("* ")
-            assert (
-                not own
-                or own in fresh
-                or (fresh and re.match(r"#{1,3} |scope: |rollout_summaries/", own))
-                or (fresh and re.match(r"\d+[.)] ", own) and own.split(" ", 1)[1] in fresh)
-            ), (line, fresh)
+            own = re.sub(r"^([-*+]|\d+[.)])\s+(\[.\] )?", "", line.strip())
+            made = fresh and re.match(r"#{1,3} |scope: |rollout_summaries/", own)
+            assert not own or own in fresh or made, (line, fresh)
     for text in fresh:
         assert after.count(text) == 1
+
+
+# ---------------------------------------------------------------- the summary, and both files at once
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    tell(tmp_path, PORT, REVIEW, TABS)
+    process(tmp_path)
+    return tmp_path
+
+
+def test_whatever_is_written_into_the_summary_stays(root: Path) -> None:
+    path = summary(root)
+    outside = "\ufeff# My summary\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+    below = "\n\nBelow: 中文 **words**\n<b>html</b>\n"
+    text = read(path).replace("- never", "- a line of mine\n- never").replace("8443", "9443")
+    text = text.replace(
+        "<!-- memory:end", "\nA paragraph of mine.\n\n```sh\n- no line\n```\n\n## A heading\n\n<!-- memory:end"
+    )
+    write(path, outside + drop_line(text, "review") + below)
+    process(root)
+    now = consistent(root)
+    assert texts(root) == {"the staging port is 9443", "a line of mine", TABS}
+    assert record(root, "of mine").trust is Trust.HAND and record(root, "9443").protected
+    written = read(path)
+    assert written.startswith(outside) and written.endswith(below)
+    assert "A paragraph of mine.\n\n```sh\n- no line\n```\n\n## A heading\n" in written
+    assert written.count("a line of mine") == 1 and len(now.proposals) == 0
+    settled(root)
+
+
+def drop_line(text: str, needle: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if needle not in line)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("part", ["begin", "end", "both", "half", "all"])
+def test_a_broken_block_is_mended(root: Path, part: str, newline: str) -> None:
+    path = summary(root)
+    before = texts(root)
+    text = "Mine above.\n\n" + read(path) + "\nMine below.\n"
+    if part == "half":
+        text = text[: text.index("never use") + 6]
+    elif part == "all":
+        text = "Mine above.\n\nMine below.\n"
+    else:
+        for name in ("begin", "end") if part == "both" else (part,):
+            text = re.sub(rf"<!-- memory:{name} \w+ -->\n", "", text)
+    write(path, text.replace("\n", newline))
+    process(root)
+    consistent(root)
+    assert texts(root) == before
+    written = read(path).replace(newline, "\n")
+    assert written.startswith("Mine above.\n") and ("Mine below." in written or part == "half")
+    if part != "both":
+        assert all(written.count(text) == 1 for text in before)
+    settled(root)
+
+
+def test_edits_in_both_files_are_both_kept(root: Path) -> None:
+    line = next(line for line in read(handbook(root)).splitlines() if "8443" in line)
+    drop(handbook(root), "8443")
+    write(handbook(root), f"# Task Group: Elsewhere\n\n{line}\n\n" + read(handbook(root)))
+    edit(summary(root), "8443", "9443")
+    edit(handbook(root), "use tabs", "use hard tabs")
+    drop(summary(root), "review")
+    process(root)
+    consistent(root)
+    assert texts(root) == {"the staging port is 9443", "never use hard tabs in this repository"}
+    assert record(root, "9443").group == "Elsewhere"
+    settled(root)
+
+
+def decide(root: Path, accept: bool, needle: str = "") -> None:
+    lines = read(inbox(root)).splitlines()
+    mine = [n for n, line in enumerate(lines) if line.startswith("- [ ]") and needle in line]
+    assert len(mine) == 1, lines
+    lines[mine[0]] = lines[mine[0]].replace("[ ]", "[x]") if accept else ""
+    write(inbox(root), "\n".join([*lines, ""]))
+    process(root)
+
+
+@pytest.mark.parametrize("accept", [False, True])
+@pytest.mark.parametrize("gone", [False, True], ids=["changed", "deleted"])
+def test_one_line_changed_twice_is_asked_about(root: Path, gone: bool, accept: bool) -> None:
+    if gone:
+        drop(handbook(root), "8443")
+    else:
+        edit(handbook(root), "8443", "9443")
+    edit(summary(root), "8443", "7443")
+    process(root)
+    consistent(root)
+    there = {REVIEW, TABS} | (set() if gone else {"the staging port is 9443"})
+    assert texts(root) == there
+    assert "7443" in read(inbox(root))
+    settled(root)
+    decide(root, accept, "7443")
+    assert texts(root) == (({REVIEW, TABS, "the staging port is 7443"}) if accept else there)
+    assert "- [" not in read(inbox(root))
+    consistent(root)
+
+
+def test_the_same_change_in_both_files_is_one(root: Path) -> None:
+    edit(handbook(root), "8443", "9443")
+    edit(summary(root), "8443", "9443")
+    process(root)
+    assert texts(root) == {"the staging port is 9443", REVIEW, TABS} and not state(root).proposals
+
+
+def test_a_line_of_the_summary_is_not_taken_in_twice(root: Path) -> None:
+    edit(summary(root), "<!-- memory:end", "- a line of mine\n<!-- memory:end")
+    line = Pipeline(Crashing(root), layout(), generate=MemoryGenerateConfig())
+    with pytest.raises(OSError, match="crash"):
+        run(line.adopt())
+    process(root)
+    consistent(root)
+    assert [text for text in texts(root) if "mine" in text] == ["a line of mine"]
+    items = [item.text for item in Document.parse(handbook(root).read_bytes()).items]
+    assert items.count("a line of mine") == 1
+
+
+class Crashing(LocalWorkspace):
+    """Dies between the commit and the views of the first transaction that has both."""
+
+    dead = False
+
+    async def transact(self, steps: Any, **options: Any) -> Any:
+        from sandbox_memory.workspace import Append
+
+        first = [step for step in steps if isinstance(step, Append) and step.path.endswith("ledger.jsonl")]
+        if first and len(steps) > 1 and any(step.path.endswith("MEMORY.md") for step in steps):
+            await super().transact(first, **options)
+            raise OSError("crash")
+        return await super().transact(steps, **options)
+
+
+class Meanwhile(LocalWorkspace):
+    """Lets a person save just before a transaction that would show a consolidation."""
+
+    def __init__(self, root: Path, save: Callable[[], None]) -> None:
+        super().__init__(root)
+        self.save: Callable[[], None] | None = save
+
+    async def transact(self, steps: Any, **options: Any) -> Any:
+        if self.save and any(b'"actor":"consolidation"' in getattr(step, "data", b"") for step in steps):
+            save, self.save = self.save, None
+            save()
+        return await super().transact(steps, **options)
+
+
+class Planned(EchoModel):
+    """Extracts as it was said, and proposes what it is told to for the first record that has the needle."""
+
+    def __init__(self, op: str, needle: str, text: str = "") -> None:
+        super().__init__()
+        self.op, self.needle, self.text = op, needle, text
+
+    async def answer(self, request: Any) -> Answer[Any]:
+        if request.task == EXTRACTION:
+            return await super().answer(request)
+        names = [f"r{n}" for n, r in enumerate(request.material.records, 1) if self.needle in r.text][:1]
+        draft = DraftOperation(op=self.op, candidates=["c1"], records=names if self.op != "add" else [], text=self.text)
+        return Answer(ConsolidationDraft(operations=[draft]), Usage(1, 1, 1))
+
+
+EDITS: dict[str, Callable[[Path], None]] = {
+    "change": lambda root: edit(handbook(root), "8443", "7443"),
+    "delete": lambda root: drop(handbook(root), "8443"),
+    "add": lambda root: edit(handbook(root), "- never", "- mine, meanwhile\n- never"),
+    "move": lambda root: move_up(root, "8443"),
+    "change in the summary": lambda root: edit(summary(root), "8443", "7443"),
+    "delete in the summary": lambda root: drop(summary(root), "8443"),
+    "add in the summary": lambda root: edit(summary(root), "- never", "- mine, meanwhile\n- never"),
+}
+
+
+def move_up(root: Path, needle: str) -> None:
+    line = next(line for line in read(handbook(root)).splitlines() if needle in line)
+    drop(handbook(root), needle)
+    write(handbook(root), f"# Task Group: Elsewhere\n\n{line}\n\n" + read(handbook(root)))
+
+
+@pytest.mark.parametrize("how", ["race", "crash"])
+@pytest.mark.parametrize("op", ["add", "support", "supersede", "merge"])
+@pytest.mark.parametrize("name", sorted(EDITS))
+def test_edits_while_a_consolidation_commits(root: Path, op: str, name: str, how: str) -> None:
+    tell(root, "the staging port is 9443 now")
+    text = "the staging port is 9443 now" if op != "merge" else "the staging port is 9443 now, was 8443"
+    model = Planned(op, "8443", text)
+    if how == "race":
+        workspace: LocalWorkspace = Meanwhile(root, lambda: EDITS[name](root))
+        run(Pipeline(workspace, layout(), generate=MemoryGenerateConfig()).process((model, model), LIMITS))
+    else:
+        crash = Pipeline(Crashing(root), layout(), generate=MemoryGenerateConfig())
+        with pytest.raises(OSError, match="crash"):
+            run(crash.process((model, model), LIMITS))
+        EDITS[name](root)
+    process(root)
+    now = consistent(root)
+    seen = texts(root)
+    assert {REVIEW, TABS} <= seen
+    if name.startswith("change"):
+        assert "the staging port is 7443" in seen and PORT not in seen
+        mine = record(root, "7443")
+        assert mine.trust is Trust.HAND and mine.protected
+    elif name.startswith("delete"):
+        assert PORT not in seen
+    elif name.startswith("add"):
+        assert "mine, meanwhile" in seen
+    elif op in ("add", "support"):
+        assert record(root, "8443").group == "Elsewhere"
+    if op in ("supersede", "merge") and name in ("change", "delete"):
+        assert [p for p in now.proposals.values() if text in p.text], "what replaced the line is asked about"
+    if op in ("add", "supersede", "merge"):
+        assert text in seen
+    settled(root)
+    for reword in REWORDINGS:
+        process(root, Renaming(reword), again=True)
+        assert texts(root) == seen
+
+
+# ---------------------------------------------------------------- deletions
+
+
+class Echoing(EchoModel):
+    """Quotes the agent, who repeated what the user said, in words of the extractor's own."""
+
+    async def answer(self, request: Any) -> Answer[Any]:
+        if request.task != EXTRACTION:
+            return await super().answer(request)
+        memories = [
+            MemoryDraft(
+                kind="fact",
+                text=self.rephrase(item.text),
+                quotes=[QuoteDraft(item=f"s{n}.{item.index}", text=item.text)],
+            )
+            for n, segment in enumerate(request.material.rollout.segments, 1)
+            for item in segment.items
+            if item.role == "assistant"
+        ]
+        draft = ExtractionDraft(task="T", slug="t", summary="S.", raw_memory="R.", memories=memories)
+        return Answer(draft, Usage(1, 1, 1))
+
+
+def test_a_deleted_line_does_not_come_back_by_an_echo(tmp_path: Path) -> None:
+    async def hear(text: str, answer: str) -> None:
+        await pipeline(tmp_path).record(said(text, answer=answer))
+
+    run(hear(PORT, f"Noted: {PORT}. I also found that the log is in var/log/app.txt."))
+    process(tmp_path)
+    drop(handbook(tmp_path), "8443")
+    for reword in REWORDINGS:
+        process(tmp_path, Echoing(reword), again=True)
+        assert not texts(tmp_path)
+    for text in (PORT, "staging 端口是 8443", "the port of staging is 8443"):
+        process(tmp_path, Echoing(lambda _, text=text: text), again=True)
+        assert not texts(tmp_path)
+    process(tmp_path, Echoing(lambda _: "the log is in var/log/app.txt"), again=True)
+    assert texts(tmp_path) == {"the log is in var/log/app.txt"}
+    run(hear("hm", f"I looked: {PORT}."))
+    process(tmp_path, Echoing())
+    assert f"I looked: {PORT}." in texts(tmp_path)
+
+
+def translated(text: str) -> str:
+    return {
+        PORT: "staging 端口是 8443",
+        REVIEW: "migrations 我总是自己 review",
+        TABS: "never use tabs, 本仓库 repository",
+    }.get(text, text)
+
+
+def test_deleted_stays_deleted_over_ten_extractions(root: Path) -> None:
+    drop(handbook(root), "8443")
+    edit(handbook(root), "myself", "with a colleague")
+    rewordings = [*REWORDINGS, translated] * 2
+    for reword in rewordings:
+        process(root, Renaming(reword), again=True)
+        assert texts(root) == {"I always review migrations with a colleague", TABS}
+    tell(root, "by the way, the staging port is 8443 again")
+    process(root, Renaming(), again=True)
+    assert "by the way, the staging port is 8443 again" in texts(root)
+    consistent(root)
+
+
+def many(root: Path, count: int = 20) -> None:
+    tell(root, *(f"fact number {n} holds" for n in range(count)), rollout="many")
+    process(root)
+
+
+def questions(root: Path) -> int:
+    return read(inbox(root)).count("- [ ]")
+
+
+LOSSES: dict[str, Callable[[Path], None]] = {
+    "mass": lambda path: drop(path, "fact number"),
+    "emptied": lambda path: path.write_bytes(b""),
+    "blank": lambda path: path.write_bytes(b"\n\n"),
+    "removed": Path.unlink,
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 3]),
+    "cut off in a line": lambda path: write(path, read(path)[: read(path).index("number 7") + 4]),
+    "cut off in an id": lambda path: write(path, read(path)[: re.search(r"number 7.*\^m-..", read(path)).end()]),  # type: ignore[union-attr]
+    "cut off near the end": lambda path: write(path, read(path)[: read(path).index("number 18") + 4]),
+    "marker and lines": lambda path: write(path, MARKER.sub("", drop_line(read(path), "fact number"))),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+@pytest.mark.parametrize("accept", [None, False, True])
+def test_a_great_loss_is_asked_about(root: Path, name: str, accept: bool | None) -> None:
+    many(root)
+    before = texts(root)
+    LOSSES[name](handbook(root))
+    process(root)
+    consistent(root)
+    asked = name not in ("emptied", "blank", "removed")
+    held = name == "mass"
+    assert questions(root) == asked
+    assert texts(root) == ({PORT, REVIEW, TABS} if held else before)
+    assert not [r for r in state(root).records.values() if r.status is Status.DELETED]
+    settled(root)
+    tell(root, "and another thing", rollout="more")
+    process(root, again=True)
+    assert texts(root) == ({PORT, REVIEW, TABS} if held else before) | {"and another thing"}
+    if not asked or accept is None:
+        return
+    decide(root, accept)
+    consistent(root)
+    assert questions(root) == 0
+    left = before | {"and another thing"} if not accept else {t for t in texts(root) if "fact number" not in t}
+    if accept and name in ("mass", "marker and lines"):
+        assert left == {PORT, REVIEW, TABS, "and another thing"}
+    assert left <= texts(root) and (accept or texts(root) == left)
+    process(root, Renaming(), again=True)
+    assert left <= texts(root) and (accept or texts(root) == left)
+    settled(root)
+
+
+def test_the_same_loss_is_asked_about_each_time(root: Path) -> None:
+    many(root)
+    for _ in range(3):
+        drop(handbook(root), "fact number")
+        process(root)
+        assert questions(root) == 1
+        decide(root, False)
+        assert len(texts(root)) == 23
+        settled(root)
+
+
+def test_undoing_a_great_loss_answers_the_question(root: Path) -> None:
+    many(root)
+    before = handbook(root).read_bytes()
+    drop(handbook(root), "fact number")
+    process(root)
+    assert questions(root) == 1
+    handbook(root).write_bytes(before)  # the editor's undo, and saved
+    process(root)
+    consistent(root)
+    assert len(texts(root)) == 23 and questions(root) == 0
+    settled(root)
+
+
+def test_lines_put_back_are_not_deleted_by_a_late_yes(root: Path) -> None:
+    many(root)
+    lines = [line for line in read(handbook(root)).splitlines() if "fact number" in line]
+    drop(handbook(root), "fact number")
+    process(root)
+    write(handbook(root), "\n".join([lines[3], lines[7].replace("holds", "holds firmly"), "", read(handbook(root))]))
+    process(root)
+    back = {"fact number 3 holds", "fact number 7 holds firmly"}
+    assert back <= texts(root)
+    decide(root, True)
+    assert texts(root) == {PORT, REVIEW, TABS} | back
+    consistent(root)
+
+
+def test_a_line_changed_since_the_question_is_not_deleted_by_a_yes(root: Path) -> None:
+    many(root)
+    LOSSES["marker and lines"](handbook(root))
+    process(root)
+    edit(handbook(root), "fact number 3 holds", "fact number 3 holds firmly")
+    process(root)
+    decide(root, True)
+    assert texts(root) == {PORT, REVIEW, TABS, "fact number 3 holds firmly"}
+
+
+def test_an_answer_in_a_hurry(root: Path) -> None:
+    """Answered while a consolidation commits, with ids stripped from the inbox, and a note of the person's in it."""
+    many(root)
+    drop(handbook(root), "fact number")
+    process(root)
+    tell(root, "deploys go out on Tuesday", rollout="more")
+
+    def save() -> None:
+        text = re.sub(r" \^p-\w+", "", read(inbox(root))).replace("- [ ]", "- [x]")
+        write(inbox(root), text.replace("<!-- memory:end", "- [ ] call Bob ^m-nonsense\n\nA note.\n<!-- memory:end"))
+
+    model = EchoModel()
+    run(Pipeline(Meanwhile(root, save), layout(), generate=MemoryGenerateConfig()).process((model, model), LIMITS))
+    consistent(root)
+    assert texts(root) == {PORT, REVIEW, TABS, "deploys go out on Tuesday"}
+    text = read(inbox(root))
+    assert "- [ ] call Bob ^m-nonsense\n\nA note.\n" in text and text.count("call Bob") == 1
+    settled(root)
+    assert "call Bob" in read(inbox(root))
+
+
+# ---------------------------------------------------------------- while a session is open
+
+
+def in_session(root: Path, work: Callable[[], None], *, killed: bool = False) -> None:
+    """Open a session, let its agent's shell work, and close it, or let it be killed."""
+
+    async def go() -> None:
+        line = pipeline(root)
+        await line.open()
+        work()
+        if not killed:
+            model = EchoModel()
+            await line.process((model, model), LIMITS, actor="live")
+
+    run(go())
+    if killed:
+        (mark,) = (root / "memories" / ".open").iterdir()
+        mark.rename(mark.with_name(mark.name.replace(f".{os.getpid()}.", ".999999.")))
+        process(root)
+
+
+SHELL: dict[str, Callable[[Path], None]] = {
+    "a line": lambda root: edit(handbook(root), "- never", "- obey me, 777\n- never"),
+    "a change": lambda root: edit(handbook(root), "8443", "777"),
+    "a line in the summary": lambda root: edit(summary(root), "- never", "- obey me, 777\n- never"),
+    "a change in the summary": lambda root: edit(summary(root), "8443", "777"),
+    "a line with a known id": lambda root: edit(handbook(root), "- never", "- wholly other, 777 and more\n- never"),
+    "a line by append": lambda root: write(handbook(root), read(handbook(root)) + "- obey me, 777\n"),
+}
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
+@pytest.mark.parametrize("name", sorted(SHELL))
+def test_what_the_shell_wrote_is_the_agents(root: Path, name: str, killed: bool) -> None:
+    in_session(root, lambda: SHELL[name](root), killed=killed)
+    consistent(root)
+    written = record(root, "777")
+    assert written.trust is Trust.AGENT and written.origin == "live"
+    settled(root)
+    assert record(root, "777").trust is Trust.AGENT
+    edit(handbook(root), "777", "778")
+    process(root)
+    assert record(root, "778").trust is Trust.HAND
+
+
+def test_a_session_that_opens_while_another_process_works(root: Path) -> None:
+    """What its agent writes meanwhile is not taken for the person's who started the process."""
+    tell(root, "deploys go out on Tuesday", rollout="more")
+    other = pipeline(root)
+
+    class Opening(EchoModel):
+        async def answer(self, request: Any) -> Answer[Any]:
+            if request.task == EXTRACTION:
+                await other.open()
+                edit(handbook(root), "- never", "- obey me, 777\n- never")
+            return await super().answer(request)
+
+    process(root, Opening())
+    assert record(root, "777").trust is Trust.AGENT
+    run(other.process((EchoModel(), EchoModel()), LIMITS, actor="live"))
+    assert not list((root / "memories" / ".open").iterdir())
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
+@pytest.mark.parametrize("how", ["yes", "no"])
+def test_the_agent_cannot_answer_the_inbox(root: Path, how: str, killed: bool) -> None:
+    many(root)
+    drop(handbook(root), "fact number")
+    process(root)
+
+    def answer() -> None:
+        text = read(inbox(root))
+        write(inbox(root), text.replace("- [ ]", "- [x]") if how == "yes" else drop_line(text, "- [ ]"))
+
+    in_session(root, answer, killed=killed)
+    for _ in range(2):
+        held = [r for r in state(root).records.values() if r.status is Status.HELD]
+        assert len(held) == 20 and questions(root) == 1
+        assert "[x]" not in read(inbox(root)) and "please answer again" in read(inbox(root))
+        settled(root)
+    decide(root, how == "yes")
+    assert len(texts(root)) == (3 if how == "yes" else 23)
+    assert questions(root) == 0
+
+
+def test_a_question_stays_where_the_agent_takes_the_inbox_away(root: Path) -> None:
+    many(root)
+    drop(handbook(root), "fact number")
+    process(root)
+    in_session(root, inbox(root).unlink)
+    assert questions(root) == 1
+    in_session(root, lambda: write(inbox(root), "- [x] all is well\n"))
+    assert questions(root) == 1 and "- [x] all is well\n" in read(inbox(root))
+    assert len(texts(root)) == 3
+
+
+def test_an_answer_by_a_forged_block_does_not_count(root: Path) -> None:
+    """A tick under a digest that fits it looks as if we had written it: nothing is decided, and it is taken away."""
+    from sandbox_memory.blocks import Block, join, split
+
+    many(root)
+    drop(handbook(root), "fact number")
+    process(root)
+    parts = split(inbox(root).read_bytes())
+    assert parts.block is not None
+    inbox(root).write_bytes(join(parts, Block(parts.block.ordinal, parts.block.text.replace("[ ]", "[x]"))))
+    process(root)
+    assert questions(root) == 1 and "[x]" not in read(inbox(root))
+
+
+def test_a_command_while_a_session_is_open(root: Path) -> None:
+    """What a person asks for by command counts, what stands in the files meanwhile does not count as theirs."""
+
+    def work() -> None:
+        edit(handbook(root), "8443", "777")
+        with open_memory(root) as memory:
+            assert memory.add("our tracker is called Linear").trust is Trust.HAND
+
+    async def go() -> None:
+        line = pipeline(root)
+        await line.open()
+        work()
+        await line.process((EchoModel(), EchoModel()), LIMITS, actor="live")
+
+    run(go())
+    assert record(root, "777").trust is Trust.AGENT and record(root, "Linear").trust is Trust.HAND
+    consistent(root)
+
+
+# ---------------------------------------------------------------- killed, edited, reopened
+
+
+@pytest.mark.parametrize("name", ["change", "delete"])
+def test_edited_between_a_kill_and_the_reopening(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    import shutil
+
+    tell(root, "the staging port is 9443 now")
+    copy = tmp_path_factory.mktemp("killed") / "ws"
+
+    def work(acknowledge: Callable[[Any], None]) -> None:
+        model = Planned("supersede", "8443", "the staging port is 9443 now")
+        run(pipeline(copy).process((model, model), LIMITS))
+
+    def start() -> None:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(root, copy)
+
+    start()
+    for at in range(1, calls_of(work) + 1, 3):
+        start()
+        forked(work, Counter(at))
+        shown = PORT in texts(copy)
+        if shown:
+            EDITS[name](copy)
+        model = Planned("supersede", "8443", "the staging port is 9443 now")
+        process(copy, model)
+        consistent(copy)
+        seen = texts(copy)
+        assert not shown or PORT not in seen
+        assert not (shown and name == "change") or "the staging port is 7443" in seen
+        assert {REVIEW, TABS} <= seen

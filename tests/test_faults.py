@@ -281,6 +281,16 @@ def stands_in_the_way(bench: Bench, place: str, obstacle: str) -> None:
         finished(bench.root, "g0", "g1", "g2")
 
 
+def test_no_model_is_asked_about_what_could_not_be_written_down(bench: Bench) -> None:
+    os.mkfifo(bench.root / "memories/raw_memories/g1.md")
+    model = Scripted("never asked")
+    asyncio.run(bench.visit(memory=Memory(generate=dataclasses.replace(OFFLINE, phase_one_model=model))))
+    assert model.seen == []
+    with open_memory(bench.root) as memory:
+        (waiting,) = memory.status()["pending"]
+    assert waiting["rollout"] == "g1" and "raw_memories/g1.md is a FIFO" in waiting["cause"]
+
+
 def test_a_fault_in_one_layout_is_none_in_another(bench: Bench) -> None:
     (bench.root / "memories/bad").symlink_to(bench.outside / "folder")
     layouts = [MemoryLayoutConfig(f"memories/{name}", f"sessions/{name}") for name in ("bad", "good")]
@@ -490,6 +500,29 @@ def test_a_model_that_never_answers(bench: Bench, how: str, phase: int) -> None:
     with open_memory(bench.root) as memory:
         memory.process("offline")
     finished(bench.root, "g0", "g1")
+
+
+def test_without_a_usable_model_one_warning_says_what_to_do_and_nothing_is_lost(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Memory(generate=MemoryGenerateConfig(concurrency=1))  # the default models, for which there is no key here
+
+    async def go() -> None:
+        async with await session_in(bench.root) as session:
+            for name in ("g1", "g2"):
+                await run(agent("ok", memory=memory), FACTS[name], session=session, conversation_id=name)
+
+    for _ in range(2):
+        caplog.clear()
+        asyncio.run(go())
+        warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+        assert len(warnings) == 1 and 'phase_one_model="offline"' in warnings[0]
+    with open_memory(bench.root) as opened:
+        pending = {entry["rollout"]: entry for entry in opened.status()["pending"]}
+        assert [pending[name]["attempts"] for name in ("g1", "g2")] == [2, 0], "the second was never worth a call"
+        assert all('phase_two_model="offline"' in entry["cause"] for entry in pending.values())
+        opened.process("offline")
+    assert {"g1", "g2"} <= set(state(bench.root).rollouts) and not state(bench.root).failures
 
 
 class Closing:

@@ -379,3 +379,17 @@ def test_a_group_goes_on_in_the_file_that_the_sdk_began(tmp_path: Path) -> None:
     assert stem == "g"
     tell(tmp_path, "ours", rollout="h")
     assert run(pipeline(tmp_path).record(said("not theirs", rollout="h", source="group"))) != "h"
+
+
+def test_a_file_saved_as_utf16_is_left_alone(root: Path) -> None:
+    path = handbook(root)
+    path.write_text(path.read_text(encoding="utf-8"), encoding="utf-16")
+    kept = path.read_bytes()
+    tell(root, "deploys go out on Tuesday")
+    process(root)
+    assert path.read_bytes() == kept
+    assert len(state(root).visible()) == 4
+    path.write_text(path.read_text(encoding="utf-16"), encoding="utf-8")
+    process(root)
+    agree(root)
+    assert len(texts(root)) == 4

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..errors import ModelError, NoUsableModel
+from ..errors import ModelError
 from ..models import Model, Request
 from ..records import Usage
 
@@ -43,10 +43,8 @@ async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], l
             answer = await _before(limits.deadline, model.answer(request))
             usage += answer.usage
             return verify(answer.value), usage
-        except NoUsableModel:
-            raise
         except ModelError as error:
-            last = error
+            last, error.attempts = error, attempt + 1
             if not error.retryable:
                 raise
     assert last is not None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from .. import anchoring
+from .. import anchoring, screening
 from .. import ledger as ledgers
 from ..document import safe_text
 from ..errors import Conflict, SandboxMemoryError, Unknown
 from ..folding import fold
 from ..ledger import Ledger, Operation
-from ..proposals import new_id
-from ..records import Kind, Record, Status, Trust
+from ..proposals import new_id, propose
+from ..records import Evidence, Kind, Record, Rollout, Status, Trust
+from ..rollouts import parse_rollout
 from ..state import State, candidates_of
 from ..templates import one_line
 from ..workspace import Replace, digest
@@ -44,8 +46,9 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
     unknown = [id for id in ids if id not in state.records or state.records[id].status is Status.FORGOTTEN]
     if unknown:
         raise Unknown(f"there is no record {unknown[0]}; `sandbox-memory show` lists the records with their ids")
-    await pipeline.commit(actor, lambda now: _forgetting(now, ids))
     store, path = pipeline.store, pipeline.layout.ledger
+    rollouts = await _transcripts(pipeline, [state.records[id] for id in ids])
+    await pipeline.commit(actor, lambda now: _forgetting(now, ids, rollouts))
     for _ in range(TRIES):
         data = (await store.look([path])).files.get(path, b"")
         parsed = ledgers.parse(data)
@@ -61,22 +64,61 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
     raise Conflict(path, "the lines were forgotten, but their words still stand in the history; forget them once more")
 
 
-def _forgetting(now: State, ids: Sequence[str]) -> list[Operation]:
-    """Forget the records; what was extracted of the same words and waits for its consolidation is read anew."""
-    spans = [span for id in ids for span in (*now.records[id].evidence, *now.tombstones.get(id, ()))]
+async def _transcripts(pipeline: Pipeline, records: Sequence[Record]) -> dict[str, Rollout]:
+    """The transcripts that the records rest on, as far as they are kept."""
+    layout = pipeline.layout
+    paths = {e.rollout: layout.session(f"{e.rollout}.jsonl") for record in records for e in record.evidence}
+    files = (await pipeline.store.look(list(paths.values()))).files if paths else {}
+    return {
+        stem: parse_rollout(files[path], rollout_id=stem, path=path, memories_dir=layout.memories_dir)
+        for stem, path in paths.items()
+        if path in files
+    }
+
+
+def _forgetting(now: State, ids: Sequence[str], rollouts: Mapping[str, Rollout]) -> list[Operation]:
+    """Forget the records with every echo of their quotes; what was extracted of them and waits is read anew."""
+    echoes = {id: list(screening.echoes(now.records[id].evidence, rollouts)) for id in ids}
+    spans = [span for id in ids for span in (*now.records[id].evidence, *now.tombstones.get(id, ()), *echoes[id])]
     waiting = {
         stem
         for (stem, _), candidates in now.pending.items()
         if any(quote.overlaps(span) for candidate in candidates for quote in candidate.evidence for span in spans)
     }
     anew = [Operation("consume", stem, {"consumed": 0, "anew": True}) for stem in sorted(waiting)]
-    return [*anew, *(Operation("forget", id) for id in ids)]
+    forgets = (Operation("forget", id, _places(echoes[id])) for id in ids)
+    return [*anew, *_withdrawn(now, set(ids)), *forgets]
+
+
+def _withdrawn(now: State, ids: Collection[str]) -> Iterator[Operation]:
+    """Take back what is asked about these records; what the same question asks about others is asked anew."""
+    for proposal in now.proposals.values():
+        if not _concerns(proposal.text, [*proposal.operations, *proposal.on_refusal], now, ids):
+            continue
+        yield Operation("decide", proposal.id, {"accepted": False})
+        kept, refusing = (
+            tuple(o for o in operations if not _concerns("", [o], now, ids))
+            for operations in (proposal.operations, proposal.on_refusal)
+        )
+        if kept and not _concerns(proposal.text, (), now, ids):
+            yield from propose(now, proposal.text, kept, source=proposal.source, on_refusal=refusing, again=True)
+
+
+def _concerns(text: str, operations: Iterable[Operation], now: State, ids: Collection[str]) -> bool:
+    """True if a question is about one of these records, or repeats its words."""
+    named = {name for o in operations for name in (o.id, *o.facts.get("replaces", ()))}
+    return not named.isdisjoint(ids) or any(now.records[id].text in text for id in ids if now.records[id].text)
+
+
+def _places(spans: Sequence[Evidence]) -> dict[str, Any]:
+    return {"evidence": [span.to_json() for span in spans]} if spans else {}
 
 
 def _staying(ledger: Ledger, ids: set[str]) -> Callable[[Operation, int], bool]:
     """Whether the words of an operation have nothing to do with these records."""
     state = fold(ledger)
     spans = [span for id in ids for span in state.tombstones.get(id, ())]
+    said = [state.records[id].text for id in ids if id in state.records and state.records[id].text]
 
     def stays(operation: Operation, ordinal: int) -> bool:
         if operation.op == "extract":
@@ -84,7 +126,8 @@ def _staying(ledger: Ledger, ids: set[str]) -> Callable[[Operation, int], bool]:
             return not any(quote.overlaps(span) for c in candidates for quote in c.evidence for span in spans)
         if operation.op == "propose":
             inner = [*operation.body.get("operations", ()), *operation.body.get("on_refusal", ())]
-            return not any(ids & {o["id"], *o["facts"].get("replaces", ())} for o in inner)
+            named = {name for o in inner for name in (o["id"], *o["facts"].get("replaces", ()))}
+            return ids.isdisjoint(named) and not any(words in operation.body.get("text", "") for words in said)
         return operation.id not in ids
 
     return stays

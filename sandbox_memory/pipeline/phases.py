@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import anchoring, screening
-from ..errors import Conflict, ModelError, SandboxMemoryError
+from ..errors import Conflict, ModelError, NoUsableModel, SandboxMemoryError
 from ..folding import fold
 from ..ledger import Operation
 from ..models import CONSOLIDATION, ConsolidationDraft, Model
@@ -37,10 +37,12 @@ SAVES = 5
 
 @dataclass
 class Report:
-    """What one close or `process` did."""
+    """What one close or `process` did. `unusable` is why the model of phase 1 cannot be used at all."""
 
     extracted: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+    unusable: str = ""
     refused: list[Refusal] = field(default_factory=list)
     operations: dict[str, int] = field(default_factory=dict)
     adopted: int = 0
@@ -139,7 +141,7 @@ async def extract_all(
             for task in tasks:
                 task.cancel()
     if report.failed:
-        await store.append(lambda now: _failures(report.failed, limits.attempts))
+        await store.append(lambda now: _failures(now, report.failed, report.attempts))
 
 
 @dataclass(frozen=True)
@@ -213,12 +215,13 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
         return extraction.verify(draft, work.rollout, layout=store.layout, summary_file=work.summary_name)
 
     try:
-        if work.unfit:
-            raise ModelError(work.unfit, retryable=False)
+        if work.unfit or report.unusable:
+            raise ModelError(work.unfit or report.unusable, retryable=False)
         raw, usage = await ask(model, request, verify, limits)
         raw = screening.without_forgotten(raw, fold(store.ledger))
     except ModelError as error:
-        _left(work, error.cause, report)
+        report.unusable = error.cause if isinstance(error, NoUsableModel) else report.unusable
+        _left(work, error.cause, report, error.attempts)
         return
     report.usage += usage
     committed = False
@@ -234,16 +237,17 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
     try:
         await _write(store, work, raw, maker)
     except SandboxMemoryError as error:
-        _left(work, str(error), report)
+        _left(work, str(error), report, 1)
         return
     if committed:
         report.extracted.append(work.due.stem)
         report.refuse(raw.refused)
 
 
-def _left(work: _Work, cause: str, report: Report) -> None:
-    report.failed[work.due.stem] = cause
-    logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, cause)
+def _left(work: _Work, cause: str, report: Report, attempts: int) -> None:
+    if cause not in report.failed.values():
+        logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, cause)
+    report.failed[work.due.stem], report.attempts[work.due.stem] = cause, attempts
 
 
 async def _write(store: Store, work: _Work, raw: RawMemory, maker: Maker) -> None:
@@ -309,9 +313,11 @@ def _consumed(works: list[_Work], state: State) -> Change:
     return Change("extraction", operations)
 
 
-def _failures(failed: Mapping[str, str], attempts: int) -> Change:
+def _failures(now: State, failed: Mapping[str, str], attempts: Mapping[str, int]) -> Change:
     operations = tuple(
-        Operation("fail", stem, {"attempts": attempts}, {"cause": cause}) for stem, cause in sorted(failed.items())
+        Operation("fail", stem, {"attempts": attempts[stem]}, {"cause": cause})
+        for stem, cause in sorted(failed.items())
+        if attempts[stem] or stem not in now.failures or now.failures[stem].cause != cause
     )
     return Change("extraction", operations)
 
@@ -340,6 +346,5 @@ async def draft_plan(
         report.failed[CONSOLIDATION] = error.cause
         report.refuse(refused)
         logger.warning("sandbox memory: consolidation is left pending: %s", error.cause)
-        failed = {"": error.cause}
-        await store.append(lambda now: _failures(failed, limits.attempts))
+        await store.append(lambda now: _failures(now, {"": error.cause}, {"": error.attempts}))
         return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..records import Refusal
 from ..stages import adoption, answers, commit, recall
 from ..state import State
 from ..workspace import ABSENT, Append, Replace, digest
+
+logger = logging.getLogger("sandbox_memory")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
     """
     state = fold(seen.ledger)
     document = _parsed(seen.handbook or b"")
+    if document.foreign:
+        logger.warning(
+            "sandbox memory: %s is UTF-16 or UTF-32; save it as UTF-8, until then it is left alone", layout.handbook
+        )
+        seen = replace(seen, unusable={**seen.unusable, layout.handbook: "is UTF-16 or UTF-32; save it as UTF-8"})
     adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
     drafts: list[Commit] = []
     refused = list(adopted.refused)

@@ -242,7 +242,8 @@ def adopt_block(
         other = elsewhere[id]
         what = f"MEMORY.md says “{other}”" if other else "MEMORY.md has lost that line"
         what = f"memory_summary.md says “{body['text']}”, and {what}; take the former?"
-        yield from propose(now, what, (replace(change, op="revise" if other else "restore"),), source=actor)
+        asked = (replace(change, op="revise" if other else "restore"),)
+        yield from propose(now, what, asked, source=actor, about={id: other or now.records[id].text})
     yield from _written_in(document, {*found.same, *found.revised}, found, now, facts, preset)
     if not whole:
         return
@@ -258,7 +259,7 @@ def adopt_block(
 def _fragment(document: Document, base: Mapping[str, str]) -> tuple[int, str] | None:
     """The last item of a file that breaks off in it, by its index, and the record that it began with."""
     last = document.items[-1] if document.items else None
-    if last is None or last.id or not last.text or not document.lines[-1][0].endswith(last.text):
+    if last is None or last.id or not last.text or not document.lines[-1][0].rstrip().endswith(last.text):
         return None
     there = {item.id for item in document.items}
     return next(
@@ -283,8 +284,9 @@ def _written_in(
             body = {"text": item.text, "group": group, "section": item.section}
             if old is not None and old.status is Status.FORGOTTEN:
                 continue
+            claimed = {"claimed": item.id} if item.id and old is None and facts["trust"] == Trust.AGENT.label else {}
             kind = kind_of(item.section, preset)
-            yield Operation("add", new_id(), {"kind": kind.value, **facts}, body)
+            yield Operation("add", new_id(), {"kind": kind.value, **facts, **claimed}, body)
 
 
 def kind_of(section: str, preset: Preset) -> Kind:
