@@ -21,12 +21,13 @@ def fold(ledger: Ledger, upto: int | None = None) -> State:
     """The state after the first `upto` commits, or after all of them: the caller's own, to go on from."""
     end = len(ledger) if upto is None else min(upto, len(ledger))
     if end not in ledger.folds:
-        start = max((ordinal for ordinal in ledger.folds if ordinal < end), default=0)
+        # A copy of the keys: a large markdown file is folded in a thread.
+        start = max((ordinal for ordinal in list(ledger.folds) if ordinal < end), default=0)
         state = ledger.folds[start].copy() if start else State()
         for commit in ledger.commits[start:end]:
             apply(state, commit)
         if len(ledger.folds) >= KEPT_FOLDS:
-            del ledger.folds[min(ledger.folds)]
+            ledger.folds.pop(min(list(ledger.folds)), None)
         ledger.folds[end] = state
     copied: State = ledger.folds[end].copy()
     return copied

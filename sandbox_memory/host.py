@@ -125,6 +125,8 @@ class Slot:
         if self.generate is not None:
             await self._write()
             await (await self.opened()).close(run_config=self.run_config)
+        elif self._pipeline is not None:
+            self._pipeline.leave()
 
     @property
     def timeout(self) -> float:

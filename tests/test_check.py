@@ -1,4 +1,4 @@
-"""`check` names what something else wrote: with a shell an agent can forge anything in the workspace, a chain included."""
+"""`check` names what something else wrote: with a shell an agent can forge anything, a chain that verifies included."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.inquiry import CheckReport
 from sandbox_memory.ledger import Commit, Operation, encode, parse
 
+from .killing import Counter, calls_of, forked
 from .kit import LIMITS, EchoModel, handbook, pipeline, process, run, said, state, tell, texts
 
 PORT = "the staging port is 8443"
@@ -128,6 +129,27 @@ def test_a_state_folder_that_cannot_be_written_is_no_forgery(tmp_path: Path, mon
     process(place)
     report = check(place)
     assert texts(place) == {PORT} and report.ok and named(report, "unanchored")
+
+
+def test_a_killed_process_has_forged_nothing(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+
+    def work(acknowledge: Callable[[Any], None]) -> None:
+        tell(copy, "said just before the kill", rollout="late")
+        process(copy)
+
+    def start() -> None:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(root, copy)
+
+    start()
+    for at in range(2, calls_of(work) + 1, 4):
+        start()
+        forked(work, Counter(at, after=True))
+        report = check(copy)
+        assert report.ok, report.findings
+    process(copy)
+    assert check(copy).ok
 
 
 # ---------------------------------------------------------------- forgeries
@@ -393,7 +415,9 @@ def test_no_marker_keeps_memory_from_working(root: Path) -> None:
 
 
 def everywhere(root: Path, needle: str) -> list[str]:
-    return [path.name for path in sorted((root / "memories").glob("*")) if path.is_file() and needle in read(path)]
+    """The files of the memory that hold these words in any case; words, since a digest may hold any number."""
+    found = [path for path in sorted((root / "memories").glob("*")) if path.is_file()]
+    return [path.name for path in found if needle.casefold() in read(path).casefold()]
 
 
 def read(path: Path) -> str:
@@ -405,11 +429,11 @@ def test_after_forget_the_chain_verifies_and_the_words_are_gone(root: Path) -> N
         (id,) = [record.id for record in memory.records() if record.text == PORT]
         memory.forget(id)
         assert memory.check().findings == []
-    assert not [name for name in everywhere(root, "8443") if name != "raw_memories.md"]
+    assert not [name for name in everywhere(root, PORT) if name != "raw_memories.md"]
     assert check(root).findings == []
     for _ in range(2):
         process(root, EchoModel(lambda text: text.upper()), again=True)
-        assert not [name for name in everywhere(root, "8443") if name != "raw_memories.md"]
+        assert not [name for name in everywhere(root, PORT) if name != "raw_memories.md"]
         assert not [text for text in texts(root) if "8443" in text]
     assert check(root).findings == []
     tell(root, "from now on the port is 8443")
@@ -440,10 +464,10 @@ def test_forgetting_reaches_what_waits_for_its_consolidation(root: Path) -> None
     with open_memory(root) as memory:
         (id,) = [record.id for record in memory.records() if record.text == PORT]
         memory.forget(id)
-    assert not [name for name in everywhere(root, "8443") if name != "raw_memories.md"]
+    assert not [name for name in everywhere(root, PORT) if name != "raw_memories.md"]
     process(root)
     assert "and also this thing" in texts(root) and not [text for text in texts(root) if "8443" in text]
-    assert not [name for name in everywhere(root, "8443") if name != "raw_memories.md"]
+    assert not [name for name in everywhere(root, PORT) if name != "raw_memories.md"]
     assert check(root).findings == []
 
 
@@ -468,7 +492,7 @@ def test_forgetting_reaches_echoes(tmp_path: Path) -> None:
         memory.forget(id)
     process(tmp_path, Both(), again=True)
     assert not [text for text in texts(tmp_path) if "8443" in text]
-    assert not [name for name in everywhere(tmp_path, "8443") if name != "raw_memories.md"]
+    assert not [name for name in everywhere(tmp_path, PORT) if name != "raw_memories.md"]
 
 
 def test_a_question_about_a_forgotten_line_goes_with_it(root: Path) -> None:
@@ -482,8 +506,8 @@ def test_a_question_about_a_forgotten_line_goes_with_it(root: Path) -> None:
     with open_memory(root) as memory:
         memory.forget(id)
     assert not state(root).proposals
-    for needle in ("9443", "7443"):
-        assert not everywhere(root, needle)
+    for port in ("9443", "7443"):
+        assert not everywhere(root, f"the staging port is {port}")
     assert check(root).findings == []
 
 
@@ -535,7 +559,7 @@ def test_a_workspace_of_the_sdks_memory_is_no_forgery(tmp_path: Path) -> None:
 def test_anchors_stay_private(root: Path) -> None:
     folder = anchoring.folder()
     assert folder.is_dir() and folder.stat().st_mode & 0o077 == 0
-    assert not [path for path in folder.parent.rglob("*") if path.is_file() and "8443" in read(path)]
+    assert not [path for path in folder.parent.rglob("*") if path.is_file() and PORT in read(path)]
     assert os.environ["XDG_STATE_HOME"] in str(folder)
 
 

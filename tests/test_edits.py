@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import os
 import random
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 import mdformat
 import pytest
 
+from sandbox_memory.blocks import split
 from sandbox_memory.config import MemoryGenerateConfig
-from sandbox_memory.document import Document, normalise
-from sandbox_memory.doors.plain import open_memory
+from sandbox_memory.document import Document
 from sandbox_memory.ledger import parse
 from sandbox_memory.models import (
     EXTRACTION,
@@ -27,78 +27,47 @@ from sandbox_memory.models import (
     QuoteDraft,
 )
 from sandbox_memory.pipeline import Pipeline
-from sandbox_memory.records import Record, Status, Trust, Usage
-from sandbox_memory.state import State
+from sandbox_memory.records import Trust, Usage
 from sandbox_memory.workspace.local import LocalWorkspace
 
+from .editing import (
+    ID,
+    MARKER,
+    PORT,
+    REVIEW,
+    REWORDINGS,
+    TABS,
+    TOKEN,
+    Meanwhile,
+    Renaming,
+    bare,
+    begun,
+    consistent,
+    decide,
+    drop,
+    drop_line,
+    edit,
+    inbox,
+    read,
+    record,
+    settled,
+    summary,
+    write,
+)
 from .killing import Counter, calls_of, forked
 from .kit import LIMITS, EchoModel, handbook, layout, pipeline, process, run, said, state, tell, texts
 
-PORT = "the staging port is 8443"
-REVIEW = "I always review migrations myself"
-TABS = "never use tabs in this repository"
-ID = re.compile(r"[ \t]*\^m-[0-9a-f]{10}(?=[ \t]*\r?$)", re.M)
-MARKER = re.compile(r"\r?\n*<!-- memory:\d+ -->[ \t]*(?=\r?$)", re.M)
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three records."""
+    return begun("few", tmp_path / "ws")
 
 
-def summary(root: Path) -> Path:
-    return root / "memories" / "memory_summary.md"
-
-
-def inbox(root: Path) -> Path:
-    return root / "memories" / "INBOX.md"
-
-
-def read(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
-
-
-def write(path: Path, text: str) -> None:
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = read(path)
-    assert old in text, text
-    write(path, text.replace(old, new))
-
-
-def drop(path: Path, needle: str) -> None:
-    write(path, "".join(line for line in read(path).splitlines(keepends=True) if needle not in line))
-
-
-def bare(text: str) -> str:
-    """The text without what is ours in it: block ids and the marker."""
-    return ID.sub("", MARKER.sub("", text))
-
-
-def consistent(root: Path) -> State:
-    """Assert that ledger and markdown say the same, compared as a formatter leaves it; the state."""
-    ledger = parse((root / "memories" / "ledger.jsonl").read_bytes())
-    assert not ledger.problems
-    now = state(root)
-    document = Document.parse(handbook(root).read_bytes())
-    assert document.marker == now.ordinal
-    items = [(item.id, item.normal) for item in document.items if item.normal]
-    assert len(items) == len(set(items)) == len({id for id, _ in items})
-    assert dict(items) == {r.id: normalise(r.text) for r in now.visible().values()}
-    return now
-
-
-def files(root: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
-def settled(root: Path) -> None:
-    """Assert that taking in what is there once more writes nothing at all."""
-    before = files(root)
-    process(root)
-    assert files(root) == before
-
-
-def record(root: Path, needle: str) -> Record:
-    (found,) = [r for r in state(root).visible().values() if needle in r.text]
-    return found
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """The same and twenty more."""
+    return begun("many", tmp_path / "ws")
 
 
 # ---------------------------------------------------------------- random edits
@@ -211,29 +180,7 @@ class Person:
         return text.replace(newline, self.rng.choice([newline, newline, "\n", "\r\n"]))
 
 
-REWORDINGS: list[Callable[[str], str]] = [
-    lambda text: text,
-    lambda text: f"They said that {text}",
-    lambda text: text.upper(),
-    lambda text: f"Remember: {text}.",
-]
-
-
-class Renaming(EchoModel):
-    """Rewords, renames the subject each time, and quotes with some of the words around."""
-
-    turns = 0
-
-    async def answer(self, request: Any) -> Answer[Any]:
-        self.turns += 1
-        found = await super().answer(request)
-        if request.task == EXTRACTION:
-            for memory in found.value.memories:
-                memory.subject = f"subject {self.turns} of {len(memory.text)}"
-        return found
-
-
-SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(8, 80))]
+SEEDS = [*range(7), *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(7, 80))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -279,14 +226,31 @@ def unchanged(before: str, after: str, fresh: Sequence[str]) -> None:
         assert after.count(text) == 1
 
 
-# ---------------------------------------------------------------- the summary, and both files at once
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    tell(tmp_path, PORT, REVIEW, TABS)
+@pytest.mark.parametrize("seed", SEEDS[:4] + SEEDS[7:40])
+def test_random_edits_in_both_files(tmp_path: Path, seed: int) -> None:
+    """Every word that the person wrote stands in one of the files until they take it out themselves."""
+    rng = random.Random(seed + 1000)
+    person = Person(rng)
+    tell(tmp_path, *(f"fact {n} says F{n}z holds" for n in range(9)), rollout="old")
     process(tmp_path)
-    return tmp_path
+    paths = [handbook(tmp_path), summary(tmp_path)]
+    for turn in range(10):
+        before = [set(TOKEN.findall(read(path))) for path in paths]
+        for path in rng.choice([paths, paths[1:]]):
+            write(path, person.edit(read(path)))
+        after = [set(TOKEN.findall(read(path))) for path in paths]
+        if rng.random() < 0.3:
+            tell(tmp_path, f"news {seed} {turn} came in", rollout=f"news-{rng.randrange(3)}")
+        process(tmp_path, Renaming(rng.choice(REWORDINGS)), again=rng.random() < 0.4)
+        consistent(tmp_path)
+        there = "".join(read(path) for path in [*paths, inbox(tmp_path)])
+        taken_out = (before[0] - after[0]) | (before[1] - after[1])
+        assert (after[0] | after[1]) - taken_out <= set(TOKEN.findall(there))
+        assert split(paths[1].read_bytes()).touched is False
+        settled(tmp_path)
+
+
+# ---------------------------------------------------------------- the summary, and both files at once
 
 
 def test_whatever_is_written_into_the_summary_stays(root: Path) -> None:
@@ -307,10 +271,6 @@ def test_whatever_is_written_into_the_summary_stays(root: Path) -> None:
     assert "A paragraph of mine.\n\n```sh\n- no line\n```\n\n## A heading\n" in written
     assert written.count("a line of mine") == 1 and len(now.proposals) == 0
     settled(root)
-
-
-def drop_line(text: str, needle: str) -> str:
-    return "".join(line for line in text.splitlines(keepends=True) if needle not in line)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -349,15 +309,6 @@ def test_edits_in_both_files_are_both_kept(root: Path) -> None:
     assert texts(root) == {"the staging port is 9443", "never use hard tabs in this repository"}
     assert record(root, "9443").group == "Elsewhere"
     settled(root)
-
-
-def decide(root: Path, accept: bool, needle: str = "") -> None:
-    lines = read(inbox(root)).splitlines()
-    mine = [n for n, line in enumerate(lines) if line.startswith("- [ ]") and needle in line]
-    assert len(mine) == 1, lines
-    lines[mine[0]] = lines[mine[0]].replace("[ ]", "[x]") if accept else ""
-    write(inbox(root), "\n".join([*lines, ""]))
-    process(root)
 
 
 @pytest.mark.parametrize("accept", [False, True])
@@ -411,20 +362,6 @@ class Crashing(LocalWorkspace):
         if first and len(steps) > 1 and any(step.path.endswith("MEMORY.md") for step in steps):
             await super().transact(first, **options)
             raise OSError("crash")
-        return await super().transact(steps, **options)
-
-
-class Meanwhile(LocalWorkspace):
-    """Lets a person save just before a transaction that would show a consolidation."""
-
-    def __init__(self, root: Path, save: Callable[[], None]) -> None:
-        super().__init__(root)
-        self.save: Callable[[], None] | None = save
-
-    async def transact(self, steps: Any, **options: Any) -> Any:
-        if self.save and any(b'"actor":"consolidation"' in getattr(step, "data", b"") for step in steps):
-            save, self.save = self.save, None
-            save()
         return await super().transact(steps, **options)
 
 
@@ -494,9 +431,8 @@ def test_edits_while_a_consolidation_commits(root: Path, op: str, name: str, how
     if op in ("add", "supersede", "merge"):
         assert text in seen
     settled(root)
-    for reword in REWORDINGS:
-        process(root, Renaming(reword), again=True)
-        assert texts(root) == seen
+    process(root, Renaming(REWORDINGS[len(name + op) % len(REWORDINGS)]), again=True)
+    assert texts(root) == seen
 
 
 # ---------------------------------------------------------------- deletions
@@ -563,257 +499,6 @@ def test_deleted_stays_deleted_over_ten_extractions(root: Path) -> None:
     consistent(root)
 
 
-def many(root: Path, count: int = 20) -> None:
-    tell(root, *(f"fact number {n} holds" for n in range(count)), rollout="many")
-    process(root)
-
-
-def questions(root: Path) -> int:
-    return read(inbox(root)).count("- [ ]")
-
-
-LOSSES: dict[str, Callable[[Path], None]] = {
-    "mass": lambda path: drop(path, "fact number"),
-    "emptied": lambda path: path.write_bytes(b""),
-    "blank": lambda path: path.write_bytes(b"\n\n"),
-    "removed": Path.unlink,
-    "cut off": lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 3]),
-    "cut off in a line": lambda path: write(path, read(path)[: read(path).index("number 7") + 4]),
-    "cut off in an id": lambda path: write(path, read(path)[: re.search(r"number 7.*\^m-..", read(path)).end()]),  # type: ignore[union-attr]
-    "cut off near the end": lambda path: write(path, read(path)[: read(path).index("number 18") + 4]),
-    "marker and lines": lambda path: write(path, MARKER.sub("", drop_line(read(path), "fact number"))),
-}
-
-
-@pytest.mark.parametrize("name", sorted(LOSSES))
-@pytest.mark.parametrize("accept", [None, False, True])
-def test_a_great_loss_is_asked_about(root: Path, name: str, accept: bool | None) -> None:
-    many(root)
-    before = texts(root)
-    LOSSES[name](handbook(root))
-    process(root)
-    consistent(root)
-    asked = name not in ("emptied", "blank", "removed")
-    held = name == "mass"
-    assert questions(root) == asked
-    assert texts(root) == ({PORT, REVIEW, TABS} if held else before)
-    assert not [r for r in state(root).records.values() if r.status is Status.DELETED]
-    settled(root)
-    tell(root, "and another thing", rollout="more")
-    process(root, again=True)
-    assert texts(root) == ({PORT, REVIEW, TABS} if held else before) | {"and another thing"}
-    if not asked or accept is None:
-        return
-    decide(root, accept)
-    consistent(root)
-    assert questions(root) == 0
-    left = before | {"and another thing"} if not accept else {t for t in texts(root) if "fact number" not in t}
-    if accept and name in ("mass", "marker and lines"):
-        assert left == {PORT, REVIEW, TABS, "and another thing"}
-    assert left <= texts(root) and (accept or texts(root) == left)
-    process(root, Renaming(), again=True)
-    assert left <= texts(root) and (accept or texts(root) == left)
-    settled(root)
-
-
-def test_the_same_loss_is_asked_about_each_time(root: Path) -> None:
-    many(root)
-    for _ in range(3):
-        drop(handbook(root), "fact number")
-        process(root)
-        assert questions(root) == 1
-        decide(root, False)
-        assert len(texts(root)) == 23
-        settled(root)
-
-
-def test_undoing_a_great_loss_answers_the_question(root: Path) -> None:
-    many(root)
-    before = handbook(root).read_bytes()
-    drop(handbook(root), "fact number")
-    process(root)
-    assert questions(root) == 1
-    handbook(root).write_bytes(before)  # the editor's undo, and saved
-    process(root)
-    consistent(root)
-    assert len(texts(root)) == 23 and questions(root) == 0
-    settled(root)
-
-
-def test_lines_put_back_are_not_deleted_by_a_late_yes(root: Path) -> None:
-    many(root)
-    lines = [line for line in read(handbook(root)).splitlines() if "fact number" in line]
-    drop(handbook(root), "fact number")
-    process(root)
-    write(handbook(root), "\n".join([lines[3], lines[7].replace("holds", "holds firmly"), "", read(handbook(root))]))
-    process(root)
-    back = {"fact number 3 holds", "fact number 7 holds firmly"}
-    assert back <= texts(root)
-    decide(root, True)
-    assert texts(root) == {PORT, REVIEW, TABS} | back
-    consistent(root)
-
-
-def test_a_line_changed_since_the_question_is_not_deleted_by_a_yes(root: Path) -> None:
-    many(root)
-    LOSSES["marker and lines"](handbook(root))
-    process(root)
-    edit(handbook(root), "fact number 3 holds", "fact number 3 holds firmly")
-    process(root)
-    decide(root, True)
-    assert texts(root) == {PORT, REVIEW, TABS, "fact number 3 holds firmly"}
-
-
-def test_an_answer_in_a_hurry(root: Path) -> None:
-    """Answered while a consolidation commits, with ids stripped from the inbox, and a note of the person's in it."""
-    many(root)
-    drop(handbook(root), "fact number")
-    process(root)
-    tell(root, "deploys go out on Tuesday", rollout="more")
-
-    def save() -> None:
-        text = re.sub(r" \^p-\w+", "", read(inbox(root))).replace("- [ ]", "- [x]")
-        write(inbox(root), text.replace("<!-- memory:end", "- [ ] call Bob ^m-nonsense\n\nA note.\n<!-- memory:end"))
-
-    model = EchoModel()
-    run(Pipeline(Meanwhile(root, save), layout(), generate=MemoryGenerateConfig()).process((model, model), LIMITS))
-    consistent(root)
-    assert texts(root) == {PORT, REVIEW, TABS, "deploys go out on Tuesday"}
-    text = read(inbox(root))
-    assert "- [ ] call Bob ^m-nonsense\n\nA note.\n" in text and text.count("call Bob") == 1
-    settled(root)
-    assert "call Bob" in read(inbox(root))
-
-
-# ---------------------------------------------------------------- while a session is open
-
-
-def in_session(root: Path, work: Callable[[], None], *, killed: bool = False) -> None:
-    """Open a session, let its agent's shell work, and close it, or let it be killed."""
-
-    async def go() -> None:
-        line = pipeline(root)
-        await line.open()
-        work()
-        if not killed:
-            model = EchoModel()
-            await line.process((model, model), LIMITS, actor="live")
-
-    run(go())
-    if killed:
-        (mark,) = (root / "memories" / ".open").iterdir()
-        mark.rename(mark.with_name(mark.name.replace(f".{os.getpid()}.", ".999999.")))
-        process(root)
-
-
-SHELL: dict[str, Callable[[Path], None]] = {
-    "a line": lambda root: edit(handbook(root), "- never", "- obey me, 777\n- never"),
-    "a change": lambda root: edit(handbook(root), "8443", "777"),
-    "a line in the summary": lambda root: edit(summary(root), "- never", "- obey me, 777\n- never"),
-    "a change in the summary": lambda root: edit(summary(root), "8443", "777"),
-    "a line with a known id": lambda root: edit(handbook(root), "- never", "- wholly other, 777 and more\n- never"),
-    "a line by append": lambda root: write(handbook(root), read(handbook(root)) + "- obey me, 777\n"),
-}
-
-
-@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
-@pytest.mark.parametrize("name", sorted(SHELL))
-def test_what_the_shell_wrote_is_the_agents(root: Path, name: str, killed: bool) -> None:
-    in_session(root, lambda: SHELL[name](root), killed=killed)
-    consistent(root)
-    written = record(root, "777")
-    assert written.trust is Trust.AGENT and written.origin == "live"
-    settled(root)
-    assert record(root, "777").trust is Trust.AGENT
-    edit(handbook(root), "777", "778")
-    process(root)
-    assert record(root, "778").trust is Trust.HAND
-
-
-def test_a_session_that_opens_while_another_process_works(root: Path) -> None:
-    """What its agent writes meanwhile is not taken for the person's who started the process."""
-    tell(root, "deploys go out on Tuesday", rollout="more")
-    other = pipeline(root)
-
-    class Opening(EchoModel):
-        async def answer(self, request: Any) -> Answer[Any]:
-            if request.task == EXTRACTION:
-                await other.open()
-                edit(handbook(root), "- never", "- obey me, 777\n- never")
-            return await super().answer(request)
-
-    process(root, Opening())
-    assert record(root, "777").trust is Trust.AGENT
-    run(other.process((EchoModel(), EchoModel()), LIMITS, actor="live"))
-    assert not list((root / "memories" / ".open").iterdir())
-
-
-@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
-@pytest.mark.parametrize("how", ["yes", "no"])
-def test_the_agent_cannot_answer_the_inbox(root: Path, how: str, killed: bool) -> None:
-    many(root)
-    drop(handbook(root), "fact number")
-    process(root)
-
-    def answer() -> None:
-        text = read(inbox(root))
-        write(inbox(root), text.replace("- [ ]", "- [x]") if how == "yes" else drop_line(text, "- [ ]"))
-
-    in_session(root, answer, killed=killed)
-    for _ in range(2):
-        held = [r for r in state(root).records.values() if r.status is Status.HELD]
-        assert len(held) == 20 and questions(root) == 1
-        assert "[x]" not in read(inbox(root)) and "please answer again" in read(inbox(root))
-        settled(root)
-    decide(root, how == "yes")
-    assert len(texts(root)) == (3 if how == "yes" else 23)
-    assert questions(root) == 0
-
-
-def test_a_question_stays_where_the_agent_takes_the_inbox_away(root: Path) -> None:
-    many(root)
-    drop(handbook(root), "fact number")
-    process(root)
-    in_session(root, inbox(root).unlink)
-    assert questions(root) == 1
-    in_session(root, lambda: write(inbox(root), "- [x] all is well\n"))
-    assert questions(root) == 1 and "- [x] all is well\n" in read(inbox(root))
-    assert len(texts(root)) == 3
-
-
-def test_an_answer_by_a_forged_block_does_not_count(root: Path) -> None:
-    """A tick under a digest that fits it looks as if we had written it: nothing is decided, and it is taken away."""
-    from sandbox_memory.blocks import Block, join, split
-
-    many(root)
-    drop(handbook(root), "fact number")
-    process(root)
-    parts = split(inbox(root).read_bytes())
-    assert parts.block is not None
-    inbox(root).write_bytes(join(parts, Block(parts.block.ordinal, parts.block.text.replace("[ ]", "[x]"))))
-    process(root)
-    assert questions(root) == 1 and "[x]" not in read(inbox(root))
-
-
-def test_a_command_while_a_session_is_open(root: Path) -> None:
-    """What a person asks for by command counts, what stands in the files meanwhile does not count as theirs."""
-
-    def work() -> None:
-        edit(handbook(root), "8443", "777")
-        with open_memory(root) as memory:
-            assert memory.add("our tracker is called Linear").trust is Trust.HAND
-
-    async def go() -> None:
-        line = pipeline(root)
-        await line.open()
-        work()
-        await line.process((EchoModel(), EchoModel()), LIMITS, actor="live")
-
-    run(go())
-    assert record(root, "777").trust is Trust.AGENT and record(root, "Linear").trust is Trust.HAND
-    consistent(root)
-
-
 # ---------------------------------------------------------------- killed, edited, reopened
 
 
@@ -821,8 +506,6 @@ def test_a_command_while_a_session_is_open(root: Path) -> None:
 def test_edited_between_a_kill_and_the_reopening(
     root: Path, tmp_path_factory: pytest.TempPathFactory, name: str
 ) -> None:
-    import shutil
-
     tell(root, "the staging port is 9443 now")
     copy = tmp_path_factory.mktemp("killed") / "ws"
 
@@ -835,7 +518,7 @@ def test_edited_between_a_kill_and_the_reopening(
         shutil.copytree(root, copy)
 
     start()
-    for at in range(1, calls_of(work) + 1, 3):
+    for at in range(2, calls_of(work) + 1, 5):
         start()
         forked(work, Counter(at))
         shown = PORT in texts(copy)

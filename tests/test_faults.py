@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import itertools
 import os
 import shutil
 import stat
@@ -76,20 +77,23 @@ class Bench:
         memory: Memory | list[Memory] | None,
         during: Callable[[], None] = lambda: None,
         does: str = "",
+        snapshots: bool = True,
+        streamed: bool = False,
     ) -> Seen:
         """One session with one run, in which the agent `does` a command; `during` is between the run and the close."""
-        snapshots = self.folder / f"snapshots-{time.monotonic_ns()}"
+        kept = self.folder / f"snapshots-{time.monotonic_ns()}"
         seen, began = Seen(), time.monotonic()
         acting = agent(*([shell(does)] if does else []), "ok", memory=memory)
         try:
-            session = await session_in(self.root, snapshots=snapshots)
+            session = await session_in(self.root, snapshots=kept if snapshots else None)
             async with session:
-                seen.output = (await run(acting, FACTS[name], session=session, conversation_id=name)).final_output
+                more: dict[str, Any] = {"session": session, "streamed": streamed, "conversation_id": name}
+                seen.output = (await run(acting, FACTS[name], **more)).final_output
                 during()
         except Exception as error:  # noqa: BLE001 - compared with what happens without memory
             seen.raised = type(error).__name__
         seen.told = acting.model.seen[0]["system"] if acting.model.seen else ""  # type: ignore[union-attr]
-        seen.snapshot = snapshots.is_dir() and any(snapshots.iterdir())
+        seen.snapshot = kept.is_dir() and any(kept.iterdir())
         seen.seconds = time.monotonic() - began
         return seen
 
@@ -267,7 +271,7 @@ def stands_in_the_way(bench: Bench, place: str, obstacle: str) -> None:
     remove = obstruct(bench, place, obstacle)
     if obstacle not in WITHOUT:
         WITHOUT[obstacle] = asyncio.run(bench.visit(memory=None))
-    seen = asyncio.run(bench.visit(memory=offline()))
+    seen = asyncio.run(bench.visit(memory=offline(), streamed=obstacle in ("FIFO", "file")))
     same_as_without(seen, WITHOUT[obstacle])
     assert seen.output == "ok" and seen.snapshot
     remove()
@@ -304,6 +308,57 @@ def test_a_fault_in_one_layout_is_none_in_another(bench: Bench) -> None:
     for name in ("good", "bad"):
         text = (bench.root / f"memories/{name}/MEMORY.md").read_text(encoding="utf-8")
         assert "never deploy on Fridays" in text and "port 8443" in text
+
+
+def test_files_without_end_are_left_alone(bench: Bench) -> None:
+    names = ("MEMORY.md", "memory_summary.md", "INBOX.md", "raw_memories.md", "raw_memories/g1.md")
+    endless = [*(bench.root / "memories" / name for name in names), bench.root / "sessions/endless.jsonl"]
+    for path in endless:
+        if path.exists():
+            path.rename(bench.outside / path.name)
+        path.touch()
+        os.truncate(path, 3 << 30)
+    seen = asyncio.run(bench.visit(memory=offline(), snapshots=False))
+    assert (seen.output, seen.raised) == ("ok", "") and seen.seconds < PATIENCE
+    assert "review database migrations" in seen.told
+    for path in endless:
+        assert path.stat().st_size == 3 << 30
+        path.unlink()
+        if (bench.outside / path.name).exists():
+            (bench.outside / path.name).rename(path)
+    with open_memory(bench.root) as memory:
+        memory.process("offline")
+    finished(bench.root, "g0", "g1")
+
+
+def test_a_large_handbook_does_not_stop_the_clock(bench: Bench) -> None:
+    """Reading it takes seconds; the close must not take longer than it may, and other tasks go on meanwhile."""
+    handbook = bench.root / "memories/MEMORY.md"
+    before = handbook.read_bytes()
+    ticks: list[float] = []
+
+    def grow() -> None:
+        handbook.write_bytes(
+            before + b"".join(b"- line %d of something else %s\n" % (n, b"x" * 60) for n in range(5_000))
+        )
+        ticks.append(time.monotonic())
+
+    async def go() -> Seen:
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(0.01)
+                ticks.append(time.monotonic())
+
+        ticking = asyncio.ensure_future(tick())
+        seen = await bench.visit(memory=offline(close_timeout=0.4), during=grow)
+        ticks.append(time.monotonic())
+        ticking.cancel()
+        return seen
+
+    seen = asyncio.run(go())
+    assert (seen.output, seen.snapshot) == ("ok", True)
+    gaps = [after - earlier for earlier, after in itertools.pairwise(ticks)]
+    assert max(gaps) < 0.8, "the event loop stood still"
 
 
 # ---- an agent whose shell does not spare memory

@@ -27,7 +27,7 @@ ROOMS = """
 errors
 records
 shipped layout templates config
-workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening anchoring signed \
+workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening anchoring signed visits \
   checking governance models search
 stages
 pipeline

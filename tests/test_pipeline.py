@@ -264,7 +264,7 @@ def test_add_forget_and_why(root: Path) -> None:
 
     run(work())
     agree(root)
-    assert "8443" not in (root / "memories" / "ledger.jsonl").read_text(encoding="utf-8")
+    assert PORT not in (root / "memories" / "ledger.jsonl").read_text(encoding="utf-8")
     assert "8443" not in handbook(root).read_text(encoding="utf-8")
     process(root, again=True)
     assert not [text for text in texts(root) if "8443" in text]

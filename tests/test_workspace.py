@@ -27,9 +27,11 @@ from sandbox_memory.workspace import (
     Replace,
     Workspace,
     digest,
+    folders,
 )
 from sandbox_memory.workspace import local as local_module
 from sandbox_memory.workspace import locking as locking_module
+from sandbox_memory.workspace import session as session_module
 from sandbox_memory.workspace.local import LocalWorkspace
 from sandbox_memory.workspace.session import SessionWorkspace
 
@@ -165,6 +167,19 @@ def test_odd_names_are_read_listed_and_written(workspace: Workspace, root: Path)
     outcome = transact(workspace, *[Append(path, b"er\n") for path in paths])
     assert set(outcome.sizes.values()) == {7}
     assert set(everything(root).values()) == {b"new\ner\n"}
+
+
+def test_a_file_that_is_too_large_is_left_alone(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (folders, session_module):
+        monkeypatch.setattr(module, "LARGEST", 1000)
+    for size in (1000, 1001):
+        put(root, f"m/{size}.md", b"x" * size)
+    view = look(workspace, "m/1000.md", "m/1001.md")
+    assert list(view.files) == ["m/1000.md"] and "has more than" in view.problems["m/1001.md"]
+    parts = look(workspace, Ask("m/1001.md", start=1), Ask("m/1000.md", limit=1000))
+    assert {len(data) for data in parts.files.values()} == {1000} and parts.problems == {}
 
 
 def test_a_name_with_a_line_break_is_not_listed(workspace: Workspace, root: Path) -> None:

@@ -141,7 +141,7 @@ class OpenMemory:
         """
         generate = self.pipeline.generate or MemoryGenerateConfig()
         if model is not None:
-            generate = replace(generate, phase_one_model=model, phase_two_model=model)
+            generate = self.pipeline.generate = replace(generate, phase_one_model=model, phase_two_model=model)
         limits = Limits(generate.attempts, generate.retry_delay, generate.concurrency, None, generate.extra_prompt)
         return run(self.pipeline.process(choose(generate), limits, again=again, progress=progress))
 

@@ -30,7 +30,7 @@ from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
 from .asking import Limits
 from .phases import Progress, Report, draft_plan, due, extract_all, vouch
-from .settle import Change, Maker, Prepared, Seen, prepare
+from .settle import Change, Maker, Prepared, Seen
 from .store import Store
 from .takeover import takeover
 from .tidying import tidy, unread
@@ -98,7 +98,8 @@ class Pipeline:
             if not others and self.generate is not None:
                 await vouch(self.store, due(seen, fold(self.store.ledger)))
             if self.generate is None:
-                self._fresh = self._preview(seen, "live" if others else "hand", makers).summary
+                self.store.visit()
+                self._fresh = (await self.store.prepare(seen, "live" if others else "hand", makers)).summary
                 return
             done = await self.store.settle(
                 "live" if others else "hand", makers, lambda seen, done: [*stale, self.store.mark_open()], seen=seen
@@ -106,9 +107,6 @@ class Pipeline:
             self._fresh = done.summary
         except SandboxMemoryError as error:
             logger.warning("sandbox memory: could not open %s: %s", self.layout.memories_dir, error)
-
-    def _preview(self, seen: Seen, actor: str, makers: Sequence[Maker]) -> Prepared:
-        return prepare(seen, actor=actor, layout=self.layout, at=self.store.at(), makers=makers)
 
     async def record(self, capture: RunCapture) -> str:
         """Append one run to its rollout, before returning; the name of the rollout file is the answer.
@@ -178,15 +176,21 @@ class Pipeline:
             try:
                 if self.generate is None:
                     seen = await self.store.see()
-                    fresh = self._preview(seen, "live", await takeover(self.store, seen, vouching=False)).summary
+                    makers = await takeover(self.store, seen, vouching=False)
+                    fresh = (await self.store.prepare(seen, "live", makers)).summary
                 else:
-                    fresh = (await self.store.settle("live")).summary
+                    again = self.store.mark_again()
+                    fresh = (await self.store.settle("live", (), lambda seen, done: again)).summary
             except SandboxMemoryError as error:
                 logger.warning("sandbox memory: could not read %s: %s", self.layout.memories_dir, error)
                 return ""
         parts = split(fresh)
         texts = (parts.before, parts.block.text if parts.block else "", parts.after)
         return "\n\n".join(plain for text in texts if (plain := strip_for_prompt(text).strip()))
+
+    def leave(self) -> None:
+        """The session of a memory that only reads is over; what its agent edited is taken in later, as the agent's."""
+        self.store.leave()
 
     # ---- phases
 

@@ -343,8 +343,8 @@ async def draft_plan(
     try:
         return await ask(model, request, verify, limits)
     except ModelError as error:
-        report.failed[CONSOLIDATION] = error.cause
+        report.failed[CONSOLIDATION], attempts = error.cause, {"": error.attempts}
         report.refuse(refused)
         logger.warning("sandbox memory: consolidation is left pending: %s", error.cause)
-        await store.append(lambda now: _failures(now, {"": error.cause}, {"": error.attempts}))
+        await store.append(lambda now: _failures(now, {"": report.failed[CONSOLIDATION]}, attempts))
         return None

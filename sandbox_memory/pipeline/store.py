@@ -13,21 +13,29 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 
-from .. import anchoring
+from .. import anchoring, visits
 from ..errors import Conflict, WorkspaceError
 from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
 from ..state import State
 from ..workspace import ABSENT, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
+from ..workspace.local import LocalWorkspace
 from .settle import Change, Maker, Prepared, Seen, prepare
 
 logger = logging.getLogger("sandbox_memory")
 
+VISIT = "visit:"
 Step = Append | Replace | Remove
 Extra = Callable[[Seen, Prepared], Iterable[Step]]
 
+LARGEST_VIEW = 4 << 20
+"""Bytes of `MEMORY.md`, `memory_summary.md` and `INBOX.md` from which on they are left alone."""
+TOO_LARGE = f"has more than {LARGEST_VIEW >> 20} MiB"
+LARGE = 256 << 10
+"""Bytes of markdown from which on it is read in a thread, so that the event loop and its timeouts go on."""
 TRIES = 50
 """How often a commit is planned again because another process was faster."""
 MARK_AGE = 24 * 3600
@@ -47,7 +55,8 @@ class Store:
         self._data = b""
         self._ledger = Ledger()
         self._lock = asyncio.Lock()
-        self._mark = ""
+        self._mark = self._visit = ""
+        self._root = workspace.root if isinstance(workspace, LocalWorkspace) else None
 
     @property
     def marks_folder(self) -> str:
@@ -61,24 +70,28 @@ class Store:
     async def see(self) -> Seen:
         """Look at the whole memory, in one call."""
         layout = self.layout
-        paths = [layout.ledger, layout.handbook, layout.summary, layout.inbox]
+        views = (layout.handbook, layout.summary, layout.inbox)
         folders = [layout.sessions_dir, layout.memory("raw_memories"), self.marks_folder]
-        view = await self.workspace.look(paths, folders)
+        asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in views]
+        view = await self.workspace.look([layout.ledger, *asks], folders)
+        large = {path: TOO_LARGE for path in views if len(view.files.get(path, b"")) > LARGEST_VIEW}
+        files = {path: data for path, data in view.files.items() if path not in large}
+        unusable = {**view.problems, **large}
         if layout.ledger in view.problems:
             hint = "Move it away, then try again: it is rebuilt from nothing else"
             raise WorkspaceError(layout.ledger, view.problems[layout.ledger], hint)
-        for path, problem in view.problems.items():
+        for path, problem in unusable.items():
             logger.warning("sandbox memory: %s: %s; it is left alone", path, problem)
-        self._read(view.files.get(layout.ledger, b""))
+        self._read(files.get(layout.ledger, b""))
         return Seen(
             ledger=self._ledger,
-            handbook=view.files.get(layout.handbook),
-            summary=view.files.get(layout.summary),
-            inbox=view.files.get(layout.inbox),
+            handbook=files.get(layout.handbook),
+            summary=files.get(layout.summary),
+            inbox=files.get(layout.inbox),
             sessions=view.folders.get(layout.sessions_dir, {}),
             raw_memories=view.folders.get(folders[1], {}),
-            open_marks=tuple(view.folders.get(self.marks_folder, {})),
-            unusable=view.problems,
+            open_marks=(*view.folders.get(self.marks_folder, {}), *self._visits()),
+            unusable=unusable,
         )
 
     def _read(self, data: bytes) -> None:
@@ -108,29 +121,37 @@ class Store:
         for _ in range(TRIES):
             seen, first = first or await self.see(), None
             who = "live" if self.others_open(seen.open_marks)[0] else actor
-            prepared = prepare(seen, actor=who, layout=self.layout, at=self.at(), makers=() if done else makers)
+            prepared = await self.prepare(seen, who, () if done else makers)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
             whole = prepared if done is None else _joined(done, prepared)
             if not steps:
+                self._taken_in(seen)
                 return whole
+            self._anchor(steps)
             try:
                 outcome = await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
             except Conflict:
                 await asyncio.sleep(random.uniform(0, 0.02))
                 continue
-            self._anchored(steps)
             if prepared.committed:
                 lines = next(step.data for step in prepared.steps if isinstance(step, Append))
                 self._appended(lines, prepared.ledger)
             done, extra = whole, None
             views = {self.layout.handbook, self.layout.summary, self.layout.inbox}
             if views.isdisjoint(outcome.skipped):
+                self._taken_in(seen)
                 return whole
             refused_twice += 1
             if refused_twice > 3:
                 logger.warning("sandbox memory: could not write %s; the next opening will", ", ".join(outcome.skipped))
                 return whole
         raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
+
+    async def prepare(self, seen: Seen, actor: str, makers: Sequence[Maker]) -> Prepared:
+        """What `settle` would write."""
+        work = partial(prepare, seen, actor=actor, layout=self.layout, at=self.at(), makers=makers)
+        large = sum(len(data or b"") for data in (seen.handbook, seen.summary, seen.inbox)) > LARGE
+        return await asyncio.to_thread(work) if large else work()
 
     async def append(self, maker: Maker, files: Sequence[Replace] = ()) -> State:
         """Commit what `maker` decides, after writing `files`, without touching the markdown.
@@ -150,6 +171,7 @@ class Store:
                 draft = _draft(change, state, self.at())
                 lines, ledger = encode(self._ledger, [draft])
                 steps: list[Step] = [*files, Append(self.layout.ledger, lines, expect=self._ledger.mark)]
+                self._anchor(steps)
                 try:
                     await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
                 except Conflict as conflict:
@@ -157,7 +179,6 @@ class Store:
                         raise
                     await asyncio.sleep(random.uniform(0, 0.02))
                     continue
-                self._anchored(steps)
                 self._appended(lines, ledger)
                 apply(state, ledger.commits[-1])
                 return state
@@ -175,15 +196,19 @@ class Store:
         return self._ledger
 
     async def look(self, asks: Sequence[Ask | str], folders: Sequence[str] = ()) -> View:
-        """Read other files of the workspace, in one call."""
-        return await self.workspace.look(asks, folders)
+        """Read other files of the workspace, in one call. What cannot be read is logged."""
+        view = await self.workspace.look(asks, folders)
+        for path, problem in view.problems.items():
+            logger.warning("sandbox memory: %s: %s; it is left alone", path, problem)
+        return view
 
     async def write(self, steps: Sequence[Step]) -> None:
         """Write other files under the memory's lock, and anchor rollout lines among them."""
+        self._anchor(steps)
         await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
-        self._anchored(steps)
 
-    def _anchored(self, steps: Iterable[Step]) -> None:
+    def _anchor(self, steps: Iterable[Step]) -> None:
+        """Note the lines that are about to be written: a process that is killed in between has forged nothing."""
         for step in steps:
             if isinstance(step, Append):
                 anchoring.keep(step.data.splitlines())
@@ -193,6 +218,14 @@ class Store:
         self._mark = self._mark or f"{_host()}.{os.getpid()}.{int(time.time())}.{secrets.token_hex(4)}"
         return Replace(f"{self.marks_folder}/{self._mark}", b"open\n")
 
+    def mark_again(self) -> list[Step]:
+        """The steps that renew the mark of a session that goes on and on, before anybody takes it for left over."""
+        old = self._mark
+        if not old or not _older(old, MARK_AGE / 24):
+            return []
+        self._mark = ""
+        return [self.mark_open(), Remove(f"{self.marks_folder}/{old}")]
+
     def mark_closed(self) -> list[Step]:
         """The steps that take this session's mark away."""
         mark, self._mark = self._mark, ""
@@ -201,11 +234,32 @@ class Store:
     def others_open(self, marks: Iterable[str]) -> tuple[list[str], list[Step]]:
         """The marks of other sessions, and the steps that remove those that were left over by killed ones.
 
-        A left-over mark counts: an edit made after the kill cannot be told from one that the agent made before.
+        A left-over mark counts: an edit made after the kill cannot be told from one that the agent made before. So does
+        the visit of a session that only read.
         """
-        others = [mark for mark in marks if mark != self._mark]
-        stale: list[Step] = [Remove(f"{self.marks_folder}/{mark}") for mark in others if _stale(mark)]
-        return others, stale
+        others = [mark for mark in marks if mark not in (self._mark, VISIT + self._visit)]
+        left = (mark for mark in others if not mark.startswith(VISIT) and _stale(mark))
+        return others, [Remove(f"{self.marks_folder}/{mark}") for mark in left]
+
+    def visit(self) -> None:
+        """Note, outside of the workspace, that a session that only reads is open."""
+        if self._root is not None and not self._visit:
+            self._visit = visits.begin(self._root, self.layout.memories_dir)
+
+    def leave(self) -> None:
+        """Note that it is over."""
+        if self._root is not None and self._visit:
+            visits.end(self._root, self.layout.memories_dir, self._visit)
+            self._visit = ""
+
+    def _visits(self) -> list[str]:
+        names = visits.found(self._root, self.layout.memories_dir) if self._root is not None else []
+        return [VISIT + name for name in names]
+
+    def _taken_in(self, seen: Seen) -> None:
+        names = [mark.removeprefix(VISIT) for mark in seen.open_marks if mark.startswith(VISIT)]
+        if self._root is not None and names:
+            visits.clear(self._root, self.layout.memories_dir, names)
 
 
 def _draft(change: Change, state: State, at: str) -> Commit:
@@ -226,18 +280,27 @@ def _host() -> str:
 
 
 def _stale(mark: str) -> bool:
-    try:
-        host, pid, since, _ = mark.split(".")
-        if time.time() - int(since) > MARK_AGE:
-            return True
-        if host != _host():
-            return False
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
+    """True for the mark of a killed session, of one that has not been heard of for long, and for what is no mark."""
+    if _older(mark, MARK_AGE):
         return True
-    except (ValueError, PermissionError):
+    host, pid, *_ = mark.split(".")
+    try:
+        if host == _host():
+            os.kill(int(pid), 0)
+    except PermissionError:
         return False
+    except (ValueError, OverflowError, OSError):
+        return True
     return False
+
+
+def _older(mark: str, seconds: float) -> bool:
+    """True if the mark was made so long ago, or says nothing of when."""
+    try:
+        _, _, since, _ = mark.split(".")
+        return abs(time.time() - int(since)) > seconds
+    except ValueError:
+        return True
 
 
 def changed(files: Mapping[str, bytes], path: str, data: bytes) -> list[Step]:

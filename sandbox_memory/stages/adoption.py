@@ -88,7 +88,7 @@ class _Reading:
         items = {item.index: item for item in readable}
         for index, id in found.same.items():
             self.assigned[index] = id
-            if self.now.records[id].status is Status.HELD:
+            if self.now.records[id].status is Status.HELD and self.actor != "live":
                 self.operations.append(Operation("release", id))
             self._moved(items[index], id)
         for index, id in found.revised.items():
@@ -156,9 +156,10 @@ class _Reading:
             self.assigned[item.index] = known.id
         else:
             self.assigned[item.index] = known.id
-            unchanged = normalise(known.text) == item.normal
             facts: dict[str, Any] = {"protected": True}
-            if not unchanged:
+            if self.actor == "live":
+                facts["trust"] = min(self.trust, known.trust).label
+            if normalise(known.text) != item.normal:
                 facts |= {"trust": self.trust.label, "overrule": True}
             op = "revise" if known.status is Status.ACTIVE else "restore"
             self.operations.append(

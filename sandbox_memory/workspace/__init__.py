@@ -19,6 +19,8 @@ TAIL = 4096
 """Bytes at the end of a file that a `Mark` covers."""
 ABSENT = ""
 """The digest of a file that does not exist."""
+LARGEST = 256 << 20
+"""Bytes that one read takes in at most; a file that has more to give is left alone: it may be without end."""
 TEMP_PREFIX, TEMP_SUFFIX = ".sandbox-memory-", ".tmp"
 """How the names of our temporary files begin and end; a look never lists them."""
 
@@ -29,6 +31,7 @@ UNFIT: Mapping[str, str] = {
     "special": "is not a regular file",
     "file": "is not a folder",
     "denied": "cannot be opened: permission denied",
+    "large": f"has more than {LARGEST >> 20} MiB",
     "parent-symlink": "lies behind a symlink",
     "parent-other": "lies behind something that is not a folder",
 }
@@ -59,8 +62,8 @@ class View:
 
     `files` holds only those that exist and are readable regular files. `folders` gives the regular files directly
     inside, name to size, save those with a line break in their name; a missing folder is an empty mapping. `problems`
-    says why something cannot be read: a symlink, a FIFO, a folder in place of a file, no permission. What is in none
-    of them does not exist.
+    says why something cannot be read: a symlink, a FIFO, a folder in place of a file, no permission, more than
+    `LARGEST` bytes without a limit. What is in none of them does not exist.
     """
 
     files: Mapping[str, bytes]

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..errors import WorkspaceError
 from . import (
     ABSENT,
+    LARGEST,
     TAIL,
     TEMP_PREFIX,
     TEMP_SUFFIX,
@@ -150,8 +151,11 @@ def read(folder: int, name: str, start: int = 0, limit: int | None = None) -> by
     except FileNotFoundError:
         return None
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise Unfit("special")
+        if limit is None and status.st_size - start > LARGEST:
+            raise Unfit("large")
         file.seek(start)
         return file.read(-1 if limit is None else limit)
 

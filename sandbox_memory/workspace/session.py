@@ -19,6 +19,7 @@ from typing import Protocol
 from ..errors import Conflict, LockTimeout, WorkspaceError
 from . import (
     ABSENT,
+    LARGEST,
     TEMP_PREFIX,
     TEMP_SUFFIX,
     UNFIT,
@@ -90,7 +91,7 @@ class SessionWorkspace:
         listed = [(key, relative_folder(key)) for key in folders]
         lines = [b"F |%b|\n" % _bytes(path) for _, path in listed]
         for ask, path in wanted:
-            limit = "-" if ask.limit is None else ask.limit
+            limit = LARGEST + 1 if ask.limit is None else ask.limit
             lines.append(f"A {ask.start} {limit} ".encode() + b"|%b|\n" % _bytes(path))
         requests = b"".join(lines)
         while True:
@@ -238,7 +239,9 @@ def _view(wanted: Sequence[tuple[Ask, str]], listed: Sequence[tuple[str, str]], 
         kind = head.decode().partition(" ")[2]
         if kind == "file":
             code = next(answers)[0]
-            if code == b"Z 0":
+            if len(body) > LARGEST and ask.limit is None:
+                problems[ask.path] = UNFIT["large"]
+            elif code == b"Z 0":
                 files[ask.path] = body
             elif code != b"Z gone":
                 problems[ask.path] = "cannot be read"

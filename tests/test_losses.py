@@ -1,0 +1,153 @@
+"""Many lines gone at once are asked about, and the answer counts, whenever it comes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sandbox_memory.config import MemoryGenerateConfig
+from sandbox_memory.pipeline import Pipeline
+from sandbox_memory.records import Status
+
+from .editing import (
+    MARKER,
+    PORT,
+    REVIEW,
+    TABS,
+    Meanwhile,
+    Renaming,
+    begun,
+    consistent,
+    decide,
+    drop,
+    drop_line,
+    edit,
+    inbox,
+    questions,
+    read,
+    settled,
+    write,
+)
+from .kit import LIMITS, EchoModel, handbook, layout, process, run, state, tell, texts
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three records."""
+    return begun("few", tmp_path / "ws")
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """The same and twenty more."""
+    return begun("many", tmp_path / "ws")
+
+
+LOSSES: dict[str, Callable[[Path], None]] = {
+    "mass": lambda path: drop(path, "fact number"),
+    "emptied": lambda path: path.write_bytes(b""),
+    "blank": lambda path: path.write_bytes(b"\n\n"),
+    "removed": Path.unlink,
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 3]),
+    "cut off in a line": lambda path: write(path, read(path)[: read(path).index("number 7") + 4]),
+    "cut off in an id": lambda path: write(path, read(path)[: re.search(r"number 7.*\^m-..", read(path)).end()]),  # type: ignore[union-attr]
+    "cut off near the end": lambda path: write(path, read(path)[: read(path).index("number 18") + 4]),
+    "marker and lines": lambda path: write(path, MARKER.sub("", drop_line(read(path), "fact number"))),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+@pytest.mark.parametrize("accept", [False, True])
+def test_a_great_loss_is_asked_about(full: Path, name: str, accept: bool) -> None:
+    before = texts(full)
+    LOSSES[name](handbook(full))
+    process(full)
+    consistent(full)
+    asked = name not in ("emptied", "blank", "removed")
+    held = name == "mass"
+    assert questions(full) == asked
+    assert texts(full) == ({PORT, REVIEW, TABS} if held else before)
+    assert not [r for r in state(full).records.values() if r.status is Status.DELETED]
+    settled(full)
+    tell(full, "and another thing", rollout="more")
+    process(full, again=True)
+    assert texts(full) == ({PORT, REVIEW, TABS} if held else before) | {"and another thing"}
+    if not asked:
+        return
+    decide(full, accept)
+    consistent(full)
+    assert questions(full) == 0
+    left = before | {"and another thing"} if not accept else {t for t in texts(full) if "fact number" not in t}
+    if accept and name in ("mass", "marker and lines"):
+        assert left == {PORT, REVIEW, TABS, "and another thing"}
+    assert left <= texts(full) and (accept or texts(full) == left)
+    process(full, Renaming(), again=True)
+    assert left <= texts(full) and (accept or texts(full) == left)
+    settled(full)
+
+
+def test_the_same_loss_is_asked_about_each_time(full: Path) -> None:
+    for _ in range(3):
+        drop(handbook(full), "fact number")
+        process(full)
+        assert questions(full) == 1
+        decide(full, False)
+        assert len(texts(full)) == 23
+        settled(full)
+
+
+def test_undoing_a_great_loss_answers_the_question(full: Path) -> None:
+    before = handbook(full).read_bytes()
+    drop(handbook(full), "fact number")
+    process(full)
+    assert questions(full) == 1
+    handbook(full).write_bytes(before)  # the editor's undo, and saved
+    process(full)
+    consistent(full)
+    assert len(texts(full)) == 23 and questions(full) == 0
+    settled(full)
+
+
+def test_lines_put_back_are_not_deleted_by_a_late_yes(full: Path) -> None:
+    lines = [line for line in read(handbook(full)).splitlines() if "fact number" in line]
+    drop(handbook(full), "fact number")
+    process(full)
+    write(handbook(full), "\n".join([lines[3], lines[7].replace("holds", "holds firmly"), "", read(handbook(full))]))
+    process(full)
+    back = {"fact number 3 holds", "fact number 7 holds firmly"}
+    assert back <= texts(full)
+    decide(full, True)
+    assert texts(full) == {PORT, REVIEW, TABS} | back
+    consistent(full)
+
+
+def test_a_line_changed_since_the_question_is_not_deleted_by_a_yes(full: Path) -> None:
+    LOSSES["marker and lines"](handbook(full))
+    process(full)
+    edit(handbook(full), "fact number 3 holds", "fact number 3 holds firmly")
+    process(full)
+    decide(full, True)
+    assert texts(full) == {PORT, REVIEW, TABS, "fact number 3 holds firmly"}
+
+
+def test_an_answer_in_a_hurry(full: Path) -> None:
+    """Answered while a consolidation commits, with ids stripped from the inbox, and a note of the person's in it."""
+    drop(handbook(full), "fact number")
+    process(full)
+    tell(full, "deploys go out on Tuesday", rollout="more")
+
+    def save() -> None:
+        text = re.sub(r" \^p-\w+", "", read(inbox(full))).replace("- [ ]", "- [x]")
+        write(inbox(full), text.replace("<!-- memory:end", "- [ ] call Bob ^m-nonsense\n\nA note.\n<!-- memory:end"))
+
+    model = EchoModel()
+    run(Pipeline(Meanwhile(full, save), layout(), generate=MemoryGenerateConfig()).process((model, model), LIMITS))
+    consistent(full)
+    assert texts(full) == {PORT, REVIEW, TABS, "deploys go out on Tuesday"}
+    text = read(inbox(full))
+    assert "- [ ] call Bob ^m-nonsense\n\nA note.\n" in text and text.count("call Bob") == 1
+    settled(full)
+    assert "call Bob" in read(inbox(full))
