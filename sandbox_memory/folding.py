@@ -159,7 +159,10 @@ def _restore(state: State, operation: Operation, commit: Commit, position: int) 
     record = state.records.get(operation.id)
     if record is None or record.status is Status.FORGOTTEN:
         return
-    state.tombstones.pop(record.id, None)
+    # Quotes that a person's words had replaced before stay spent: only those of the record itself count again.
+    spent = tuple(span for span in state.tombstones.pop(record.id, ()) if span not in record.evidence)
+    if spent:
+        state.tombstones[record.id] = spent
     state.records[record.id] = record.changed(status=Status.ACTIVE, superseded_by="")
     _revise(state, operation, commit, position)
 

@@ -163,6 +163,21 @@ class Person:
                 lines[n] = f"{line} {self.word()}"
                 return
 
+    def remove(self, lines: list[str]) -> None:
+        others = [n for n in range(len(lines)) if n not in self.bullets(lines)]
+        if others:
+            del lines[self.rng.choice(others)]
+
+    def indent(self, lines: list[str]) -> None:
+        for n in self.some(lines):
+            lines[n] = self.rng.choice(["  ", "    ", "> ", "\t"]) + lines[n]
+
+    def join(self, lines: list[str]) -> None:
+        """Two lines become one, as when the line end between them is deleted."""
+        for n in self.some(lines)[:1]:
+            if n + 1 < len(lines):
+                lines[n : n + 2] = [ID.sub("", lines[n]) + " " + lines[n + 1].strip()]
+
     def some(self, lines: list[str]) -> list[int]:
         found = self.bullets(lines)
         return [self.rng.choice(found)] if found else []
@@ -173,7 +188,7 @@ class Person:
         tail = [line for line in lines if MARKER.fullmatch(line)]
         lines = [line for line in lines if not MARKER.fullmatch(line)]
         moves = [self.add, self.block, self.change, self.retype, self.delete, self.move]
-        moves += [self.copy, self.split, self.strip, self.swap, self.rename]
+        moves += [self.copy, self.split, self.strip, self.swap, self.rename, self.remove, self.indent, self.join]
         for _ in range(self.rng.randint(1, 4)):
             self.rng.choice(moves)(lines)
         text = newline.join([*lines, *tail, ""] if tail else lines)
@@ -484,6 +499,19 @@ def translated(text: str) -> str:
         REVIEW: "migrations 我总是自己 review",
         TABS: "never use tabs, 本仓库 repository",
     }.get(text, text)
+
+
+def test_changed_stays_changed_also_when_deleted_and_pasted_back(root: Path) -> None:
+    edit(handbook(root), "8443", "9443")
+    process(root)
+    line = next(line for line in read(handbook(root)).splitlines() if "9443" in line)
+    drop(handbook(root), "9443")
+    process(root)
+    write(handbook(root), f"{line}\n\n{read(handbook(root))}")
+    process(root)
+    for reword in REWORDINGS:
+        process(root, Renaming(reword), again=True)
+        assert texts(root) == {"the staging port is 9443", REVIEW, TABS}
 
 
 def test_deleted_stays_deleted_over_ten_extractions(root: Path) -> None:

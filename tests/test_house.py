@@ -27,8 +27,8 @@ ROOMS = """
 errors
 records
 shipped layout templates config
-workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening anchoring signed visits \
-  checking governance models search
+workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening \
+  anchoring signed visits checking governance models search
 stages
 pipeline
 host capture inquiry
