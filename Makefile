@@ -124,7 +124,7 @@ prettier: $(VENV)/dev ## the tests that need prettier, where Node's npm is
 		[ -x '$(PRETTIER)' ] || npm install --silent --no-save --no-package-lock --no-audit --no-fund \
 			--prefix '$(VENV)/prettier' prettier@3.10.1; \
 		echo "python -m pytest -k prettier"; \
-		PRETTIER="$(abspath $(PRETTIER))" '$(VENV)/bin/python' -m pytest -k prettier tests/test_document.py; \
+		PRETTIER="$(abspath $(PRETTIER))" '$(VENV)/bin/python' -m pytest -k prettier tests/test_document_properties.py; \
 	else \
 		echo "npm is not installed: the tests with prettier are left out"; \
 	fi

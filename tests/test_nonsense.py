@@ -312,6 +312,23 @@ def test_a_protected_line_is_only_asked_about(extracted: Path) -> None:
     agree(extracted)
 
 
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_yes_counts_for_what_was_asked(extracted: Path, changed: bool) -> None:
+    linear, text = numbers(extracted)["our tracker is called Linear"], "the tracker is called Jira"
+    consolidate(extracted, {"op": "supersede", "candidates": ["c1"], "records": [linear], "text": text})
+    if changed:
+        path = handbook(extracted)
+        path.write_text(path.read_text(encoding="utf-8").replace("Linear", "Linear Cloud"), encoding="utf-8")
+        process(extracted)
+    inbox = extracted / "memories" / "INBOX.md"
+    inbox.write_text(inbox.read_text(encoding="utf-8").replace("- [ ]", "- [X]"), encoding="utf-8")
+    process(extracted)
+    found = {text for text in texts(extracted) if "tracker is called" in text and "9443" not in text}
+    assert found == ({"our tracker is called Linear Cloud"} if changed else {text})
+    assert not state(extracted).proposals
+    agree(extracted)
+
+
 def test_fifty_records_are_not_merged_into_one(tmp_path: Path) -> None:
     for part in range(2):
         numbered = range(25 * part, 25 * part + 25)
