@@ -13,7 +13,7 @@ from .errors import Unknown
 from .folding import fold
 from .layout import Layout
 from .ledger import Operation
-from .pipeline.phases import due
+from .pipeline.reports import due
 from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout

@@ -18,7 +18,7 @@ from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
 from ..pipeline import Limits, Pipeline, Report, commands
-from ..pipeline.phases import Progress
+from ..pipeline.reports import Progress
 from ..records import Kind, Record, RunCapture
 from ..state import State
 from ..workspace.local import LocalWorkspace

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .. import screening
 from ..blocks import split
 from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..document import strip_for_prompt
@@ -22,14 +21,16 @@ from ..models.choice import choose
 from ..proposals import new_id
 from ..records import RunCapture
 from ..rollouts import by_sdk, file_name
-from ..stages import journal, planning
+from ..stages import journal
 from ..stages.segment import History, build_line, history_of, repeated
 from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
 from .asking import Limits
-from .phases import Progress, Report, draft_plan, due, extract_all, vouch
+from .consolidating import consolidate
+from .extracting import extract_all, vouch
+from .reports import Progress, Report, due
 from .settle import Change, Maker, Prepared, Seen
 from .store import Store
 from .takeover import takeover
@@ -41,8 +42,6 @@ logger = logging.getLogger("sandbox_memory")
 
 TAIL_BYTES = 1 << 20
 """How much of a rollout's end is read to recognise repeated items in another process."""
-CHUNK = 60
-"""How many candidates one consolidation request holds at most."""
 
 
 class Pipeline:
@@ -245,31 +244,9 @@ class Pipeline:
         pending = due(seen, fold(self.store.ledger))
         session_open = actor == "live"
         await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
-        await self._consolidate(models[1], limits, actor, report, progress)
+        await consolidate(self.store, models[1], limits, actor, report, progress)
         await tidy(self.store, actor, self.generate.keep_rollouts if self.generate else None)
         return report
-
-    async def _consolidate(self, model: Model, limits: Limits, actor: str, report: Report, progress: Progress) -> None:
-        state = fold(self.store.ledger)
-        whole = max(1, len(state.pending))
-        while state.pending:
-            given = screening.inputs(state, CHUNK)
-            progress("consolidating", whole - len(state.pending), whole)
-            maker: Maker
-            if given.candidates:
-                answer = await draft_plan(self.store, given, model, limits, report)
-                if answer is None:
-                    return
-                maker = _consolidation(given, *answer, self.layout)
-            else:
-                maker = _nothing_new(given)
-            before = len(self.store.ledger)
-            done = await self.store.settle(actor, [maker])
-            report.refuse(done.refused)
-            for commit_ in self.store.ledger.commits[before:]:
-                report.count(commit_.operations if commit_.actor == "consolidation" else ())
-            state = fold(self.store.ledger)
-        progress("consolidating", whole, whole)
 
     def _settings_maker(self, seen: Seen) -> Maker:
         """Commits the configuration where the ledger has another; an empty workspace stays empty."""
@@ -305,21 +282,6 @@ class Pipeline:
 
         makers = [*await takeover(self.store, seen), maker, self._settings_maker(seen)]
         return await self.store.settle("live" if others else "hand", makers, seen=seen)
-
-
-def _consolidation(given: screening.Inputs, draft: Any, usage: Any, layout: Layout) -> Maker:
-    def maker(state: State) -> Change:
-        plan = planning.check(draft, given, state, layout.preset)
-        cost = (Operation("usage", "", {"usage": usage.to_json()}),) if usage.requests else ()
-        return Change("consolidation", (*plan.operations, *cost), plan.consolidated, refused=plan.refused)
-
-    return maker
-
-
-def _nothing_new(given: screening.Inputs) -> Maker:
-    return lambda now: Change(
-        "consolidation", consolidated=tuple(key for key in given.keys if key in now.pending), refused=given.refused
-    )
 
 
 def _from_the_start(state: State, seen: Seen) -> Change:

@@ -1,96 +1,35 @@
-"""The two phases at close: one extraction for each rollout with something new, then one consolidation."""
+"""Phase 1: one extraction for each rollout with something new, several at once, each committed on its own."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import anchoring, screening
 from ..errors import Conflict, ModelError, NoUsableModel, SandboxMemoryError
 from ..folding import fold
 from ..ledger import Operation
-from ..models import CONSOLIDATION, ConsolidationDraft, Model
+from ..models import Model
 from ..notes import raw_header, raw_memory_file, summary_file
-from ..records import RawMemory, Refusal, Rollout, Usage
+from ..records import RawMemory, Rollout, Usage
 from ..rollouts import parse_rollout
 from ..signed import is_ours, signed
-from ..stages import extraction, planning
+from ..stages import extraction
 from ..state import State, candidate_body, candidate_facts
 from ..workspace import ABSENT, Ask, Replace, digest
 from .asking import Limits, ask
-from .settle import Change, Maker, Seen
+from .reports import Due, Progress, Report, failures
+from .settle import Change, Maker
 from .store import Store
 
 logger = logging.getLogger("sandbox_memory")
 
 BATCH_BYTES = 32 << 20
 """How much of the transcripts is read at once."""
-LOGGED = 20
-"""How many different refusals of one kind of work are logged at most."""
 SAVES = 5
 """How often the two files of an extraction may be saved by somebody else while they are written."""
-
-
-@dataclass
-class Report:
-    """What one close or `process` did. `unusable` is why the model of phase 1 cannot be used at all."""
-
-    extracted: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    attempts: dict[str, int] = field(default_factory=dict)
-    unusable: str = ""
-    refused: list[Refusal] = field(default_factory=list)
-    operations: dict[str, int] = field(default_factory=dict)
-    adopted: int = 0
-    usage: Usage = field(default_factory=Usage)
-    warnings: list[str] = field(default_factory=list)
-
-    def refuse(self, refused: Sequence[Refusal]) -> None:
-        """Add what was refused, and log it with its reasons."""
-        self.refused += refused
-        for refusal, times in Counter(refused).most_common(LOGGED):
-            many = f" ({times} times)" if times > 1 else ""
-            expected = refusal.why in (screening.DELETED, screening.CHANGED, screening.REPLACED, screening.KNOWN)
-            level = logging.INFO if expected else logging.WARNING
-            logger.log(level, "sandbox memory: refused%s %s: %s", many, refusal.what, refusal.why)
-        if (more := len(set(refused)) - LOGGED) > 0:
-            logger.info("sandbox memory: refused %d more", more)
-
-    def count(self, operations: tuple[Operation, ...]) -> None:
-        """Add these operations to the counts by name."""
-        for operation in operations:
-            self.operations[operation.op] = self.operations.get(operation.op, 0) + 1
-
-
-Progress = Callable[[str, int, int], None]
-"""Called as (what, done, of all) while long work goes on."""
-
-
-@dataclass(frozen=True)
-class Due:
-    """A rollout file with bytes that no extraction has read: from `start` on. `consumed` is its watermark."""
-
-    stem: str
-    start: int
-    size: int
-    consumed: int
-
-
-def due(seen: Seen, state: State) -> list[Due]:
-    """What is pending, by one listing: files longer than their watermark, or shorter, which means replaced."""
-    found = []
-    for name, size in sorted(seen.sessions.items()):
-        if not name.endswith(".jsonl") or name.startswith("."):
-            continue
-        stem = name.removesuffix(".jsonl")
-        consumed = state.rollouts[stem].consumed if stem in state.rollouts else 0
-        if size != consumed:
-            found.append(Due(stem, consumed if size > consumed else 0, size, consumed))
-    return found
 
 
 async def vouch(store: Store, pending: list[Due]) -> None:
@@ -141,7 +80,7 @@ async def extract_all(
             for task in tasks:
                 task.cancel()
     if report.failed:
-        await store.append(lambda now: _failures(now, report.failed, report.attempts))
+        await store.append(lambda now: failures(now, report.failed, report.attempts))
 
 
 @dataclass(frozen=True)
@@ -311,40 +250,3 @@ def _consumed(works: list[_Work], state: State) -> Change:
         if work.rollout.end != (state.rollouts[work.due.stem].consumed if work.due.stem in state.rollouts else 0)
     )
     return Change("extraction", operations)
-
-
-def _failures(now: State, failed: Mapping[str, str], attempts: Mapping[str, int]) -> Change:
-    operations = tuple(
-        Operation("fail", stem, {"attempts": attempts[stem]}, {"cause": cause})
-        for stem, cause in sorted(failed.items())
-        if attempts[stem] or stem not in now.failures or now.failures[stem].cause != cause
-    )
-    return Change("extraction", operations)
-
-
-async def draft_plan(
-    store: Store, given: screening.Inputs, model: Model, limits: Limits, report: Report
-) -> tuple[ConsolidationDraft, Usage] | None:
-    """Phase 2's model call: a draft of which at least one operation holds on the state as it is now, and its usage.
-
-    None if there is no such draft: the inputs stay pending, with the cause.
-    """
-    refused: list[Refusal] = []
-    request = planning.request(given, layout=store.layout, extra_prompt=limits.extra_prompt)
-
-    def verify(draft: ConsolidationDraft) -> ConsolidationDraft:
-        plan = planning.check(draft, given, fold(store.ledger), store.layout.preset)
-        refused[:] = plan.refused
-        if not plan.valid:
-            reasons = "; ".join(f"{r.what}: {r.why}" for r in plan.refused[:5]) or "it proposed none"
-            raise ModelError(f"no operation of the answer could be used ({reasons})")
-        return draft
-
-    try:
-        return await ask(model, request, verify, limits)
-    except ModelError as error:
-        report.failed[CONSOLIDATION], attempts = error.cause, {"": error.attempts}
-        report.refuse(refused)
-        logger.warning("sandbox memory: consolidation is left pending: %s", error.cause)
-        await store.append(lambda now: _failures(now, {"": report.failed[CONSOLIDATION]}, attempts))
-        return None
