@@ -60,6 +60,11 @@ def vouch(lines: Sequence[bytes], *, session_open: bool) -> None:
         keep(foreign[n] for n in unknown(foreign, DOUBTS))
 
 
+def doubted(lines: Sequence[bytes]) -> set[int]:
+    """The positions of those lines that something else wrote while a session was open: it may have been the agent."""
+    return set(range(len(lines))).difference(unknown(lines, DOUBTS))
+
+
 def unknown(lines: Iterable[bytes], name: str = ANCHORS) -> list[int]:
     """The positions of those lines that were not written by us, or not on this machine."""
     place, sets = folder(name), {}

@@ -97,6 +97,16 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
         for name in ("attempts", "concurrency"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"MemoryGenerateConfig.{name} must be at least 1, got: {getattr(self, name)}")
+        if self.keep_rollouts is not None and (
+            isinstance(self.keep_rollouts, bool) or not isinstance(self.keep_rollouts, (int, timedelta))
+        ):
+            raise ConfigError(
+                "MemoryGenerateConfig.keep_rollouts must be a number of transcripts or a timedelta, "
+                f"got: {self.keep_rollouts!r}"
+            )
+        for name in ("phase_one_model", "phase_two_model"):
+            if getattr(self, name) == "":
+                raise ConfigError(f'MemoryGenerateConfig.{name} must name a model; "offline" is the built-in one')
         if isinstance(self.keep_rollouts, int) and self.keep_rollouts < 0:
             raise ConfigError("MemoryGenerateConfig.keep_rollouts must not be negative")
         if isinstance(self.keep_rollouts, timedelta) and self.keep_rollouts < timedelta(0):

@@ -13,7 +13,7 @@ from ..folding import fold
 from ..ledger import Operation
 from ..models import Model
 from ..notes import raw_header, raw_memory_file, summary_file
-from ..records import RawMemory, Rollout, Usage
+from ..records import RawMemory, Rollout, Trust, Usage
 from ..rollouts import parse_rollout
 from ..signed import is_ours, signed
 from ..stages import extraction
@@ -129,10 +129,12 @@ async def _read(store: Store, batch: list[Due], state: State, session_open: bool
         data = view.files.get(path)
         if data is None:
             continue
-        anchoring.vouch(data.split(b"\n")[:-1], session_open=session_open)
+        lines = data.split(b"\n")[:-1]
+        anchoring.vouch(lines, session_open=session_open)
         rollout = parse_rollout(
             data, rollout_id=item.stem, path=path, start=item.start, memories_dir=layout.memories_dir
         )
+        rollout = _weighed(rollout, anchoring.doubted(lines))
         raw_path = layout.memory(f"raw_memories/{item.stem}.md")
         raw = view.files.get(raw_path)
         name = state.rollouts[item.stem].summary_file if item.stem in state.rollouts else ""
@@ -143,6 +145,19 @@ async def _read(store: Store, batch: list[Due], state: State, session_open: bool
         unfit = next((f"{each} {view.problems[each]}" for each in (raw_path, summary) if each in view.problems), "")
         works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(summary), unfit))
     return sorted(works, key=lambda work: work.rollout.segments[0].updated_at if work.rollout.segments else "")
+
+
+def _weighed(rollout: Rollout, doubted: set[int]) -> Rollout:
+    """The rollout, in which a line that the agent may have written is worth no more than the agent's word."""
+    return replace(
+        rollout,
+        segments=tuple(
+            replace(segment, items=tuple(replace(item, trust=min(item.trust, Trust.AGENT)) for item in segment.items))
+            if segment.line - 1 in doubted
+            else segment
+            for segment in rollout.segments
+        ),
+    )
 
 
 async def _extract(store: Store, work: _Work, model: Model, limits: Limits, report: Report) -> None:

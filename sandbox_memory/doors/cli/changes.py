@@ -67,6 +67,7 @@ def process(
     """
     place, screen = places.find(path, memories, sessions, preset), Screen(as_json=as_json)
     memory = opened(place)
+    before, now = memory.state().settings.get("preset"), memory.layout.preset.name
     start = time.monotonic()
     with _progress() as progress:
         report = memory.process(model, again=again, progress=progress)
@@ -81,6 +82,8 @@ def process(
         left = {key: facts[key] for key in ("pending", "unconsolidated", "records")}
         screen.document({**values.heading(place, memory.layout), "ok": done, **values.report(report), **left})
     else:
+        if before and before != now:
+            screen.line(f"The layout of this memory was {before}, and is {now} from now on.")
         used = " and ".join("the offline model" if name == "offline" else name for name in dict.fromkeys(names))
         reports.processed(screen, place, report, facts, model=used, seconds=seconds, verbose=verbose)
     if not done:

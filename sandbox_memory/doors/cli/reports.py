@@ -65,6 +65,8 @@ def tokens(usage: Mapping[str, int]) -> str:
 def pending(screen: Screen, facts: Mapping[str, Any]) -> None:
     """The transcripts that are still to be read and the memories that are still to be consolidated, by their causes."""
     waiting = facts["pending"]
+    if not waiting and not facts["unconsolidated"]:
+        screen.column("pending", ("nothing", FAINT))
     if waiting:
         amount = size(sum(entry["bytes"] for entry in waiting))
         screen.column("to read", (many(len(waiting), "transcript"), WARN), f", {amount}")
@@ -236,5 +238,8 @@ def check(screen: Screen, report: CheckReport) -> None:
     screen.gap()
     if problems:
         screen.line((f"{many(len(problems), 'thing does', 'things do')} not verify.", BAD))
-    else:
+    elif whole:
         screen.line(("Everything verifies.", GOOD))
+    else:
+        away = report.receipts - report.standing_receipts
+        screen.line(("Nothing contradicts.", GOOD), f" {many(away, 'quote')} cannot be looked up any more.")

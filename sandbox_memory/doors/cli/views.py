@@ -169,7 +169,8 @@ def _receipts(screen: Screen, reason: Reason) -> None:
     count = len(reason.receipts)
     if not count:
         made = MAKERS.get(reason.record.origin, reason.record.origin)
-        screen.line(("No quotes", STRONG), f": it came in {made}.")
+        how = "was changed" if reason.record.version > 1 else "came in"
+        screen.line(("No quotes", STRONG), f": it {how} {made}.")
         return
     if good == count:
         verdict = ("which stands where it says" if count == 1 else "which all stand where they say", GOOD)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -45,14 +47,23 @@ def _goodbye(show: Show, root: Path, model: str | None) -> None:
     show.act("Now you", "The workspace is kept. Edit a line of its MEMORY.md, or ask who said one:")
     show.say(f"  cd {root / 'invoices'}")
     show.say("  $EDITOR memories/MEMORY.md")
-    show.say("  sandbox-memory show")
+    command = _command()
+    show.say(f"  {command} show")
     for words in ("end your answer", "9443"):
         line = _line_with(words, root / "invoices" / "memories" / "MEMORY.md")
         if line:
-            show.say(f"  sandbox-memory why memories/MEMORY.md:{line}")
+            show.say(f"  {command} why memories/MEMORY.md:{line}")
     if model is None:
         show.say("The same with a real model:", "dim")
-        show.say("  OPENAI_API_KEY=... sandbox-memory demo --model gpt-5.4-mini")
+        show.say(f"  OPENAI_API_KEY=... {command} demo --model gpt-5.4-mini")
+
+
+def _command() -> str:
+    """How this reader starts the command: by its name if the shell finds it, else by its path."""
+    beside = Path(sys.executable).parent / "sandbox-memory"
+    if shutil.which("sandbox-memory") or not beside.is_file():
+        return "sandbox-memory"
+    return str(beside)
 
 
 def _line_with(words: str, handbook: Path) -> int:
