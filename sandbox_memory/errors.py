@@ -39,14 +39,6 @@ class LockTimeout(SandboxMemoryError, TimeoutError):
     """Another process held the workspace's memory lock for longer than the given time; nothing was written."""
 
 
-class LedgerError(SandboxMemoryError):
-    """The ledger holds a line that cannot be understood; `line` is its 1-based number."""
-
-    def __init__(self, path: str, line: int, what: str) -> None:
-        self.path, self.line = path, line
-        super().__init__(f"{path}:{line}: {what}. Run `sandbox-memory check` to see what still verifies")
-
-
 class ModelError(SandboxMemoryError):
     """A model call failed or answered what cannot be used.
 

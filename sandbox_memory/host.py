@@ -32,12 +32,6 @@ class Session(Protocol):
     def register_pre_stop_hook(self, hook: Callable[[], Awaitable[None]]) -> None: ...
 
 
-class Running(Protocol):
-    """A run that has not ended yet may still have something to record."""
-
-    finished: bool
-
-
 class Slot:
     """One layout in one session. `generate`, `read` and `run_config` are the newest that any run brought."""
 

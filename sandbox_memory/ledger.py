@@ -17,7 +17,6 @@ from typing import Any
 
 from .workspace import Mark
 
-VERSION = 1
 _NOT_OURS = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """What reading a line may raise that something else than this module wrote."""
 

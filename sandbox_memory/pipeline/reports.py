@@ -31,7 +31,6 @@ class Report:
     operations: dict[str, int] = field(default_factory=dict)
     adopted: int = 0
     usage: Usage = field(default_factory=Usage)
-    warnings: list[str] = field(default_factory=list)
 
     def refuse(self, refused: Sequence[Refusal]) -> None:
         """Add what was refused, and log it with its reasons."""

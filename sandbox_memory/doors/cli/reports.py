@@ -127,8 +127,6 @@ def processed(
         screen.line(f"{many(report.adopted, 'edit')} of yours taken in", indent=2, hang=2)
     if report.usage.input_tokens or report.usage.output_tokens:
         screen.line(f"{tokens(report.usage.to_json())} to the model", indent=2, hang=2)
-    for warning in report.warnings:
-        screen.line((warning, WARN), indent=2, hang=2)
     if facts["pending"] or facts["unconsolidated"]:
         screen.gap()
         screen.line(("Left pending", BAD))

@@ -71,7 +71,6 @@ def report(report: Report) -> dict[str, Any]:
         "refused": [asdict(refusal) for refusal in report.refused],
         "adopted": report.adopted,
         "usage": report.usage.to_json(),
-        "warnings": list(report.warnings),
     }
 
 
