@@ -487,8 +487,9 @@ def test_without_a_workspace_the_error_says_what_to_do(tmp_path: Path, monkeypat
 
 
 def test_a_memory_folder_is_no_workspace(root: Path) -> None:
-    result = sm("show", root / "memories", code=2)
-    assert f"name the workspace that it is in: {root}" in result.stderr
+    for folder in ("memories", "sessions"):
+        result = sm("show", root / folder, code=2)
+        assert f"name the workspace that it is in: {root}" in result.stderr
 
 
 def test_the_only_memory_of_a_workspace_is_meant_and_of_several_none(tmp_path: Path) -> None:

@@ -113,9 +113,12 @@ def _named(given: Path) -> Path:
         raise Misuse(f"there is no folder {given}; name a workspace, the folder that holds memories/ or sessions/")
     if not given.is_dir():
         raise Misuse(f"{given} is a file; name its workspace, the folder that holds memories/ or sessions/")
-    if (given / "ledger.jsonl").is_file() and not (given / MEMORIES).exists():
+    if not (given / MEMORIES).exists() and not (given / SESSIONS).exists():
         above = shown(_whole(given).parent)
-        raise Misuse(f"{given} is a memory itself; name the workspace that it is in: {above}")
+        if (given / "ledger.jsonl").is_file():
+            raise Misuse(f"{given} is a memory itself; name the workspace that it is in: {above}")
+        if _whole(given).name == SESSIONS and _transcripts(given):
+            raise Misuse(f"{given} holds transcripts itself; name the workspace that it is in: {above}")
     return given
 
 
