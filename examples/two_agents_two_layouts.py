@@ -115,6 +115,8 @@ async def main(
     async with await UnixLocalSandboxClient().create(manifest=manifest) as sandbox:
         for team, text in TURNS:
             await run(agents[team], text, sandbox, conversations[team], stream=stream)
+    for conversation in conversations.values():
+        conversation.close()
 
     for path in sorted(path for folder in ("memories", "sessions") for path in (workspace / folder).rglob("*")):
         if path.is_file() and not path.name.startswith("."):

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,9 +99,8 @@ async def one_agent(demo: Demo) -> None:
     show.act("1. A run becomes memory", "An agent with a shell fixes a bug. Its session closes, and memory is written.")
     sandbox = await client.create(manifest=demo.manifest("invoices"), snapshot=LocalSnapshotSpec(base_path=snapshots))
     async with sandbox:
-        first = await demo.run(
-            demo.agent("developer", developer, memory), FIX, sandbox, SQLiteSession("a-cent-too-low")
-        )
+        with conversation("a-cent-too-low") as chat:
+            first = await demo.run(demo.agent("developer", developer, memory), FIX, sandbox, chat)
     show.tree(workspace, "memories", "sessions")
     show.file(workspace / "memories" / "MEMORY.md", workspace)
 
@@ -112,7 +112,8 @@ async def one_agent(demo: Demo) -> None:
     sandbox = await client.resume(sandbox.state)
     async with sandbox:
         show.file(workspace / "memories" / "memory_summary.md", workspace)
-        second = await demo.run(demo.agent("developer", developer, memory), RELEASE, sandbox, SQLiteSession("release"))
+        with conversation("release") as chat:
+            second = await demo.run(demo.agent("developer", developer, memory), RELEASE, sandbox, chat)
     without = await _without_memory(demo)
     show.say(
         f"{first} model calls in the first run, {second} in the second; the second takes {without} without memory.",
@@ -127,7 +128,13 @@ async def one_agent(demo: Demo) -> None:
         handbook.write_text(text.replace("8443", "9443"), encoding="utf-8")
     # A session on the folder as it is. (A resume would put the snapshot in its place, without the edit.)
     async with await client.create(manifest=demo.manifest("invoices", files=())) as sandbox:
-        await demo.run(demo.agent("developer", developer, memory), RELEASE, sandbox, SQLiteSession("release-again"))
+        with conversation("release-again") as chat:
+            await demo.run(demo.agent("developer", developer, memory), RELEASE, sandbox, chat)
+
+
+def conversation(name: str) -> closing[SQLiteSession]:
+    """A conversation of that name, in memory, closed when it is over."""
+    return closing(SQLiteSession(name))
 
 
 async def _without_memory(demo: Demo) -> int:
@@ -152,12 +159,12 @@ async def two_agents(demo: Demo) -> None:
     show.brief = True
     engineer = demo.agent("engineer", developer, demo.memory(MemoryLayoutConfig.preset("coding")))
     seller = demo.agent("analyst", analyst, demo.memory(MemoryLayoutConfig.preset("gtm")))
-    rounding, pipeline = SQLiteSession("invoice-rounding"), SQLiteSession("pipeline-review")
-    async with await UnixLocalSandboxClient().create(manifest=demo.manifest("two-agents")) as sandbox:
-        await demo.run(seller, LEADS, sandbox, pipeline)
-        await demo.run(engineer, REPAIR, sandbox, rounding)
-        await demo.run(seller, OUTREACH, sandbox, pipeline)
-        await demo.run(engineer, REGRESSION, sandbox, rounding)
+    with conversation("invoice-rounding") as rounding, conversation("pipeline-review") as pipeline:
+        async with await UnixLocalSandboxClient().create(manifest=demo.manifest("two-agents")) as sandbox:
+            await demo.run(seller, LEADS, sandbox, pipeline)
+            await demo.run(engineer, REPAIR, sandbox, rounding)
+            await demo.run(seller, OUTREACH, sandbox, pipeline)
+            await demo.run(engineer, REGRESSION, sandbox, rounding)
     for layout in ("coding", "gtm"):
         show.file(workspace / "memories" / layout / "memory_summary.md", workspace)
     for words in ("invoice.py", "never quote prices"):
