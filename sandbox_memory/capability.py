@@ -232,5 +232,6 @@ def upgraded(config: object, kind: type[C]) -> C:
     """A config as that class of ours: the SDK's own is copied field by field."""
     if isinstance(config, kind):
         return config
+    # `kind` is one of our three dataclasses, which the checker cannot see in a type variable.
     values = {each.name: getattr(config, each.name) for each in fields(kind) if hasattr(config, each.name)}  # type: ignore[arg-type]
     return kind(**values)

@@ -254,7 +254,7 @@ def whereabouts(session: Session) -> tuple[str, str]:
     state = getattr(session, "state", None)
     kind = str(getattr(state, "type", ""))
     if kind == "unix_local":
-        return kind, str(state.manifest.root)  # type: ignore[union-attr]
+        return kind, str(state.manifest.root)  # type: ignore[union-attr]  # a provider's own class
     return kind, str(getattr(state, "session_id", id(session)))
 
 

@@ -295,7 +295,7 @@ class _Manager:
         def __eq__(self, other: object) -> bool:
             return True
 
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment]  # equal to many, so no key
 
     def __init__(self, session: Any, memory: SdkMemory, door: Door) -> None:
         self.memory = SimpleNamespace(generate=self._Any(), layout=memory.layout)

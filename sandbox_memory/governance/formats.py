@@ -113,7 +113,7 @@ def _of(
 
     Left out are the plugins that look for a name before the secret, which `assignments` does for any name.
     """
-    patterns: list[re.Pattern[str]] = list(detector.denylist)[:first]  # type: ignore[call-overload]
+    patterns: list[re.Pattern[str]] = list(detector.denylist)[:first]  # type: ignore[call-overload]  # a property there
     return [Format(kind, needs, pattern, 0, grow, inside, accept) for pattern in patterns]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from .. import anchoring, screening
@@ -63,7 +64,7 @@ async def extract_all(
         works = [replace(work, order=(state.ordinal, done + n)) for n, work in enumerate(read, 1)]
         skipped = [work for work in works if not work.rollout.segments]
         if skipped:
-            await store.append(lambda now, skipped=skipped: _consumed(skipped, now))  # type: ignore[misc]
+            await store.append(partial(_consumed, skipped))
 
         async def one(work: _Work) -> None:
             nonlocal done

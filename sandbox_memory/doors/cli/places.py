@@ -58,7 +58,7 @@ def shown(path: Path) -> str:
 
 def _whole(path: Path) -> Path:
     """The path from the root, its links kept: the person knows them by these names."""
-    return Path(os.path.abspath(path))  # noqa: PTH100
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
 
 
 def find(
