@@ -9,7 +9,7 @@ from typing import Any
 
 from .ledger import Commit, Ledger, Operation
 from .records import Kind, Record, Status, Trust
-from .state import Failure, Proposal, RolloutState, State, candidates_of, evidence_of
+from .state import Failure, Proposal, RolloutState, SkillState, State, candidates_of, evidence_of
 
 SETTINGS = {"max_raw_memories": int, "summary_tokens": int, "sessions_dir": str, "preset": str}
 """What the known settings are; one of another type is passed over."""
@@ -242,6 +242,20 @@ def _usage(state: State, operation: Operation, commit: Commit, position: int) ->
     state.consolidation_usage = _sum(state.consolidation_usage, operation.facts.get("usage", {}))
 
 
+def _write_skill(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    facts = operation.facts
+    state.skills[operation.id] = SkillState(
+        tuple(map(str, facts.get("records", ()))), bool(facts.get("edited")), text=str(operation.body.get("text", ""))
+    )
+
+
+def _drop_skill(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    if operation.facts.get("deleted"):
+        state.skills[operation.id] = SkillState(dropped=True)
+    else:
+        state.skills.pop(operation.id, None)
+
+
 def _nothing(state: State, operation: Operation, commit: Commit, position: int) -> None:
     """A note, or an operation of a later version: kept in the history, without effect on records."""
 
@@ -265,4 +279,6 @@ OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     consume=_consume,
     fail=_fail,
     usage=_usage,
+    write_skill=_write_skill,
+    drop_skill=_drop_skill,
 )

@@ -26,7 +26,8 @@ class Operation:
     """One change: `op` on `id`, with `facts` that stay for ever and a `body` of words that can be erased.
 
     `op` is one of add, revise, support, supersede, merge, move, delete, restore, forget, hold, release, propose,
-    decide, extract, consume, fail, usage. `id` names a record, a proposal, or (for the last four) a rollout.
+    decide, extract, consume, fail, usage, write_skill, drop_skill. `id` names a record, a proposal, a rollout (for
+    extract, consume, fail, usage) or a skill.
     """
 
     op: str

@@ -5,11 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 
-_LINE = re.compile(r"^written: ([0-9a-f]{16})\r?\n", re.M)
+_LINE = re.compile(r"^(?:  )?written: \"?([0-9a-f]{16})\"?\r?\n", re.M)
 
 
-def signed(text: str) -> bytes:
-    """The file's bytes, with the header line `written:` as the last line before its first blank line."""
+def signed(text: str, *, below: str = "") -> bytes:
+    """The file's bytes, with the header line `written:` as the last line before its first blank line.
+
+    With `below`, the first line of that text is followed by it instead, indented: the entry of a YAML mapping.
+    """
+    if below:
+        head, key, body = text.partition(f"\n{below}\n")
+        return f"{head}{key}  written: \"{_digest(text)}\"\n{body}".encode("utf-8", "replace")
     head, blank, body = text.partition("\n\n")
     return f"{head}\nwritten: {_digest(text)}{blank or chr(10)}{body}".encode("utf-8", "replace")
 

@@ -57,6 +57,19 @@ class Proposal:
     unheard: bool = False
 
 
+@dataclass(frozen=True)
+class SkillState:
+    """A skill that was written: the records that its steps are, and whether a person has made it theirs or deleted it.
+
+    `text` is that of a person; what code wrote is made of the records.
+    """
+
+    records: tuple[str, ...] = ()
+    edited: bool = False
+    dropped: bool = False
+    text: str = ""
+
+
 @dataclass
 class State:
     """The fold of a ledger up to `ordinal`. Built by `fold`; read it, do not change it elsewhere."""
@@ -73,6 +86,8 @@ class State:
     tombstones: dict[str, tuple[Evidence, ...]] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     consolidation_usage: Mapping[str, int] = field(default_factory=dict)
+    skills: dict[str, SkillState] = field(default_factory=dict)
+    """By the name of their folders, those included that a person deleted."""
     senseless: dict[int, str] = field(default_factory=dict)
     """Operations that could not be taken in, by the ordinal of their commit."""
 

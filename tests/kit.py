@@ -131,6 +131,12 @@ def handbook(root: Path) -> Path:
     return root / "memories" / "MEMORY.md"
 
 
+def delete_line(root: Path, needle: str) -> None:
+    """Delete by hand every line of MEMORY.md that has the needle in it."""
+    kept = [line for line in handbook(root).read_text(encoding="utf-8").splitlines(keepends=True) if needle not in line]
+    handbook(root).write_text("".join(kept), encoding="utf-8")
+
+
 def lines(root: Path) -> dict[str, str]:
     """The list items of MEMORY.md by block id (those without one by their text)."""
     document = Document.parse(handbook(root).read_bytes())

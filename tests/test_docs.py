@@ -68,6 +68,13 @@ def test_notes_are_signed(name: str) -> None:
     assert is_ours(example(name)) and raw_header(EXAMPLES[name])["consumed_bytes"] == str(len(example("rollout")))
 
 
+def test_a_skill_is_signed_and_in_the_agent_skills_form() -> None:
+    assert is_ours(example("skill"))
+    assert re.match(r'---\nname: [a-z0-9-]{1,64}\ndescription: ".{1,1024}"\nmetadata:\n', EXAMPLES["skill"])
+    assert is_ours(example("skill").replace(b"\n", b"\r\n"))
+    assert not is_ours(example("skill").replace(b"staging", b"production", 1))
+
+
 def test_inbox_selection_and_layout() -> None:
     inbox = split(example("inbox"))
     assert inbox.block is not None and not inbox.touched

@@ -28,7 +28,7 @@ errors
 records
 shipped layout templates config
 workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening \
-  anchoring signed visits checking governance models search
+  sameness anchoring signed skills visits checking governance models search
 stages
 pipeline
 host capture inquiry

@@ -14,7 +14,21 @@ from sandbox_memory.errors import ModelError, Unknown
 from sandbox_memory.pipeline import commands
 from sandbox_memory.records import Status, Trust
 
-from .kit import LIMITS, EchoModel, agree, handbook, lines, pipeline, process, run, said, state, tell, texts
+from .kit import (
+    LIMITS,
+    EchoModel,
+    agree,
+    delete_line,
+    handbook,
+    lines,
+    pipeline,
+    process,
+    run,
+    said,
+    state,
+    tell,
+    texts,
+)
 
 PORT = "the staging port is 8443"
 REVIEW = "I always review migrations myself"
@@ -33,12 +47,6 @@ def edit(root: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def delete(root: Path, needle: str) -> None:
-    path = handbook(root)
-    kept = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if needle not in line]
-    path.write_text("".join(kept), encoding="utf-8")
 
 
 def test_run_becomes_memory(root: Path) -> None:
@@ -101,7 +109,7 @@ REWORDINGS = [
 
 
 def test_a_deleted_line_stays_deleted_but_may_be_said_again(root: Path) -> None:
-    delete(root, "8443")
+    delete_line(root, "8443")
     for n in range(10):
         process(root, EchoModel(REWORDINGS[n % len(REWORDINGS)]), again=True)
         assert not [text for text in texts(root) if "8443" in text]
@@ -157,7 +165,7 @@ def inbox(root: Path) -> str:
 
 def test_many_deleted_at_once_wait_for_an_answer(root: Path) -> None:
     many(root)
-    delete(root, "fact number")
+    delete_line(root, "fact number")
     process(root)
     assert texts(root) == {PORT, REVIEW, TABS}
     assert inbox(root).count("- [ ]") == 1
@@ -171,7 +179,7 @@ def test_many_deleted_at_once_wait_for_an_answer(root: Path) -> None:
 
 def test_many_deleted_and_accepted(root: Path) -> None:
     many(root)
-    delete(root, "fact number")
+    delete_line(root, "fact number")
     process(root)
     path = root / "memories" / "INBOX.md"
     path.write_text(inbox(root).replace("- [ ]", "- [x]"), encoding="utf-8")
@@ -284,7 +292,7 @@ def test_a_forgotten_line_pasted_back_is_refused(root: Path) -> None:
 
 def test_deleted_line_pasted_back_is_restored(root: Path) -> None:
     line = next(line for line in handbook(root).read_text(encoding="utf-8").splitlines() if "8443" in line)
-    delete(root, "8443")
+    delete_line(root, "8443")
     process(root)
     path = handbook(root)
     path.write_text(f"{line}\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
@@ -298,7 +306,7 @@ def test_an_old_copy_of_the_file_is_brought_up_to_date(root: Path) -> None:
     old = handbook(root).read_bytes()
     tell(root, "deploys go out on Tuesday")
     process(root)
-    delete(root, "8443")
+    delete_line(root, "8443")
     process(root)
     handbook(root).write_bytes(old)
     process(root)

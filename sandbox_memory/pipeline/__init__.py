@@ -245,7 +245,8 @@ class Pipeline:
         session_open = actor == "live"
         await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
         await consolidate(self.store, models[1], limits, actor, report, progress)
-        await tidy(self.store, actor, self.generate.keep_rollouts if self.generate else None)
+        keep = self.generate.keep_rollouts if self.generate else None
+        await tidy(self.store, actor, keep, whole=seen.handbook is not None)
         return report
 
     def _settings_maker(self, seen: Seen) -> Maker:

@@ -18,6 +18,7 @@ from ..state import State, candidates_of
 from ..templates import one_line
 from ..workspace import Replace, digest
 from . import Pipeline
+from .tidying import tidy
 
 TRIES = 20
 
@@ -60,6 +61,7 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
         except Conflict:
             continue
         anchoring.follow(data.split(b"\n"), erased.split(b"\n"))
+        await tidy(store, actor, None)
         return [state.records[id] for id in ids]
     raise Conflict(path, "the lines were forgotten, but their words still stand in the history; forget them once more")
 
@@ -128,6 +130,8 @@ def _staying(ledger: Ledger, ids: set[str]) -> Callable[[Operation, int], bool]:
             inner = [*operation.body.get("operations", ()), *operation.body.get("on_refusal", ())]
             named = {name for o in inner for name in (o["id"], *o["facts"].get("replaces", ()))}
             return ids.isdisjoint(named) and not any(words in operation.body.get("text", "") for words in said)
+        if operation.op == "write_skill":
+            return not any(words in operation.body.get("text", "") for words in said)
         return operation.id not in ids
 
     return stays

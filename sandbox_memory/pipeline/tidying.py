@@ -1,4 +1,4 @@
-"""What follows a consolidation: the intermediates of the SDK's names, and what is beyond the limits."""
+"""What follows a consolidation: skills, the intermediates of the SDK's names, and what is beyond the limits."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from ..signed import is_ours
 from ..stages import commit
 from ..state import State
 from ..workspace import Remove, digest
+from . import skilling
 from .settle import Change, Seen
 from .store import Step, Store, changed
 
 _CHUNK = re.compile(rb"(?:\A|\n\n)(?=rollout_id: (\S+)\n)")
 
 
-async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) -> None:
-    """Write `raw_memories.md` and `phase_two_selection.json`, remove raw memories and transcripts beyond the limits.
+async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, *, whole: bool = True) -> None:
+    """Write skills, `raw_memories.md` and `phase_two_selection.json`; remove what is beyond the limits.
 
     Only raw memories that changed, or that may have to go, are read. A raw memory that a person edited stays.
+    `whole` is False if `MEMORY.md` was missing at first: then a missing skill was not deleted, but lost as well.
     """
     seen = await store.see()
     state, layout = fold(store.ledger), store.layout
     if not state.ordinal:
         return
     merged, chosen = layout.memory("raw_memories.md"), layout.memory("phase_two_selection.json")
-    old = await store.look([merged, chosen])
+    old = await store.look([merged, chosen, *skilling.paths(store, state)])
     selection = [stem for stem in state.selection() if f"{stem}.md" in seen.raw_memories]
     chunks = _chunks(old.files.get(merged, b""))
     stale = [stem for stem in selection if len(chunks.get(stem, b"")) + 1 != seen.raw_memories[f"{stem}.md"]]
@@ -54,6 +56,7 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
         if rollout.consumed and (stem in gone or (listed and f"{stem}.jsonl" not in seen.sessions))
     ]
     makers = [lambda now: unread(missing)] if missing else []
+    makers += await skilling.settle(store, state, old, actor, whole=whole)
     await store.settle(actor, makers, lambda seen, done: steps, seen=seen)
 
 
