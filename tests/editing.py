@@ -58,8 +58,8 @@ def drop(path: Path, needle: str) -> None:
 
 
 def bare(text: str) -> str:
-    """The text without what is ours in it: block ids and the marker."""
-    return ID.sub("", MARKER.sub("", text))
+    """The text without what is ours in it: block ids, task references and the marker."""
+    return re.sub(r"(?: \[Task \d+\])(?:\[Task \d+\])*(?=\s|$)", "", ID.sub("", MARKER.sub("", text)))
 
 
 def consistent(root: Path) -> State:

@@ -437,9 +437,9 @@ def test_check_counts_what_is_too_much_to_tell(root: Path) -> None:
 
 def test_layouts_are_listed() -> None:
     said = sm("layouts").stdout
-    assert [line for line in said.splitlines() if line and line[0] != " "] == ["coding", "default", "gtm"]
+    assert [line for line in said.splitlines() if line and line[0] != " "] == ["coding", "default", "gtm", "support"]
     names = [preset["name"] for preset in of("layouts")["layouts"]]
-    assert names == ["coding", "default", "gtm"]
+    assert names == ["coding", "default", "gtm", "support"]
 
 
 def test_demo_is_called_with_its_model(monkeypatch: pytest.MonkeyPatch) -> None:

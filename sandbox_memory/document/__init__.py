@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from .model import Document, ListItem, strip_for_prompt
-from .operations import Edit, Insert, Provenance, RemoveItem, Revise, Stamp
+from .operations import Cite, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp
 from .safe import safe_heading, safe_text
 from .text import normalise
 
 __all__ = [
+    "Cite",
     "Document",
     "Edit",
     "Insert",
     "ListItem",
     "Provenance",
+    "Prune",
     "RemoveItem",
     "Revise",
     "Stamp",

@@ -16,11 +16,12 @@ from .text import cleaned, literal, plain, squeezed
 @dataclass
 class _Task:
     title: str
+    number: int
     files: list[str] = field(default_factory=list)
     keywords: dict[str, None] = field(default_factory=dict)
 
-    def lines(self, number: int) -> list[str]:
-        lines = [f"## Task {number}: {safe_heading(self.title)}", "", f"### {FILES}", "", *self.files]
+    def lines(self) -> list[str]:
+        lines = [f"## Task {self.number}: {safe_heading(self.title)}", "", f"### {FILES}", "", *self.files]
         if self.keywords:
             lines += ["", f"### {KEYWORDS}", "", f"- {safe_text(', '.join(self.keywords))}"]
         return lines
@@ -32,38 +33,47 @@ class _Wanted:
 
     title: str
     scope: str = ""
-    sections: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    sections: dict[str, tuple[str, list[Insert]]] = field(default_factory=dict)
     tasks: dict[str, _Task] = field(default_factory=dict)
-    named: set[str] = field(default_factory=set)
 
 
 class Additions:
     """Insert and Provenance."""
 
-    def __init__(self, document: Document, sheet: Sheet, gone: Callable[[Node], bool]) -> None:
+    def __init__(self, document: Document, sheet: Sheet, gone: Callable[[Node], bool], edits: Sequence[Edit]) -> None:
         self.document = document
         self.sheet = sheet
         self.gone = gone
         self.groups: dict[str, list[Group]] = {}
         for group in document.groups:
             self.groups.setdefault(key(group.title), []).append(group)
-        self.named: dict[str, set[str]] = {}
-        for (title, _), files in document.provenance.items():
-            self.named.setdefault(key(title), set()).update(files)
+        self.named: dict[str, dict[str, int | None]] = {}
+        for (title, task), files in document.provenance.items():
+            named = self.named.setdefault(key(title), {})
+            for file in files:
+                named.setdefault(file, task)
         alone = {start for kind, start, end in document.outline.top if kind == "html_block" and end == start + 1}
         last = max((line for line in range(len(document.lines)) if not sheet.blank(line)), default=-1)
         self.markers = {line for line, _ in document.outline.markers if line in alone or line == last}
 
-    def apply(self, edits: Sequence[Edit]) -> None:
-        wanted = self._wanted(edits)
-        if not wanted:
+        self.wanted = self._wanted(edits)
+
+    def citing(self, group: str, sources: Sequence[str]) -> str:
+        """The references to the tasks of that group that name these summary files, once the edits are applied."""
+        named = self.named.get(key(group), {})
+        numbers = {named.get(source.rpartition("/")[2]) for source in sources} - {None}
+        return "".join(f"[Task {number}]" for number in sorted(number for number in numbers if number))
+
+    def apply(self) -> None:
+        """Add what is wanted."""
+        if not self.wanted:
             return
         self.last_items = {section: node.top for _, node, section in self.document.addressed}
         self.last_sources = {
             section: node for node, _, section, kind in self.document.placed if kind == FILES and node.parent is None
         }
         self.open = self._open_end()
-        for name, additions in wanted.items():
+        for name, additions in self.wanted.items():
             if name in self.groups:
                 self._extend(self.groups[name], additions)
             else:
@@ -79,40 +89,54 @@ class Additions:
             into = wanted.setdefault(key(edit.group), _Wanted(cleaned(edit.group)))
             into.scope = into.scope or cleaned(edit.scope)
             if isinstance(edit, Insert):
-                body = " ".join(part for part in (safe_text(edit.text), edit.id and f"^{edit.id}") if part)
                 # Under these two headings no list item is a record.
                 heading = "" if key(edit.heading) in (FILES, KEYWORDS) else cleaned(edit.heading)
-                into.sections.setdefault(key(heading), (heading, []))[1].append(body)
+                into.sections.setdefault(key(heading), (heading, []))[1].append(edit)
             else:
                 self._want_source(into, edit)
         return wanted
 
     def _want_source(self, into: _Wanted, edit: Provenance) -> None:
         name = edit.summary_file.rpartition("/")[2]
-        if name in into.named or name in self.named.get(key(edit.group), ()):
+        named = self.named.setdefault(key(edit.group), {})
+        if name in named:
             return
-        into.named.add(name)
         path = cleaned(edit.summary_file if "/" in edit.summary_file else f"rollout_summaries/{name}")
         note = f" ({safe_text(edit.note)})" if cleaned(edit.note) else ""
-        task = into.tasks.setdefault(key(edit.task_title), _Task(cleaned(edit.task_title)))
+        title = cleaned(edit.task_title)
+        task = into.tasks.setdefault(key(title), _Task(title, self._number(key(edit.group), key(title), into)))
+        named[name] = task.number
         task.files.append(f"- {path if plain(path) == path else literal(path)}{note}")
         task.keywords.update(dict.fromkeys(word for word in map(cleaned, edit.keywords) if word))
+
+    def _number(self, group: str, title: str, into: _Wanted) -> int:
+        tasks = [s for each in self.groups.get(group, ()) for s in each.sections if s.task is not None]
+        same = (section.task or 0 for section in tasks if key(section.task_title) == title)
+        highest = max(
+            [section.task or 0 for section in tasks] + [task.number for task in into.tasks.values()], default=0
+        )
+        return next(same, highest + 1)
+
+    def _bodies(self, inserts: Iterable[Insert]) -> list[str]:
+        return [body_of(edit.text, self.citing(edit.group, edit.sources), edit.id) for edit in inserts]
 
     def _make(self, additions: _Wanted) -> None:
         title = safe_heading(additions.title)
         lines = [f"# {PREFIX} {title}", "", f"scope: {additions.scope or additions.title}"]
         sections = dict(additions.sections)
         if "" in sections:
-            lines += ["", *_section_lines(*sections.pop(""))]
-        for number, task in enumerate(additions.tasks.values(), 1):
-            lines += ["", *task.lines(number)]
-        for heading, bodies in sections.values():
-            lines += ["", *_section_lines(heading, bodies)]
+            heading, inserts = sections.pop("")
+            lines += ["", *_section_lines(heading, self._bodies(inserts))]
+        for task in additions.tasks.values():
+            lines += ["", *task.lines()]
+        for heading, inserts in sections.values():
+            lines += ["", *_section_lines(heading, self._bodies(inserts))]
         self.sheet.insert(self._end_of_document(), ADDED_GROUPS, lines)
 
     def _extend(self, groups: list[Group], additions: _Wanted) -> None:
         sections = [section for group in groups for section in group.sections]
-        for name, (heading, bodies) in additions.sections.items():
+        for name, (heading, inserts) in additions.sections.items():
+            bodies = self._bodies(inserts)
             same = [section for section in sections if key(section.title) == name]
             filled = [section for section in same if section in self.last_items]
             if filled:
@@ -123,14 +147,12 @@ class Additions:
             else:
                 self.sheet.insert(self._end_of_group(groups[-1]), ADDED_SECTIONS, _section_lines(heading, bodies))
         tasks = [section for section in sections if section.task is not None]
-        number = max((section.task or 0 for section in tasks), default=0)
         for name, task in additions.tasks.items():
             same = [section for section in tasks if key(section.task_title) == name]
             if same:
                 self._add_sources(same[0], task.files)
             else:
-                number += 1
-                self.sheet.insert(self._end_of_tasks(groups[0]), ADDED_TASKS, task.lines(number))
+                self.sheet.insert(self._end_of_tasks(groups[0]), ADDED_TASKS, task.lines())
 
     def _add_sources(self, section: Section, files: list[str]) -> None:
         if section in self.last_sources:
@@ -193,6 +215,11 @@ class Additions:
             inside = [section.heading for section in group.sections if section.heading and section.start <= self.open]
             end = inside[-1].start if inside else self.open
         return self._trimmed(end, group.start)
+
+
+def body_of(text: str, cited: str, identity: str) -> str:
+    """What stands after the bullet of an item: its text, its references, its block id."""
+    return " ".join(part for part in (safe_text(text), cited, identity and f"^{identity}") if part)
 
 
 def key(title: str) -> str:

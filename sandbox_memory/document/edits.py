@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from .additions import Additions
+from .additions import Additions, body_of
 from .blocks import HOLLOW, Leaf, Node
 from .model import Document, ListItem, Section
-from .operations import Edit, RemoveItem, Revise, Stamp
-from .safe import safe_text
+from .operations import Cite, Edit, Prune, RemoveItem, Revise, Stamp
+from .pruning import prune
 from .sheet import ADDED_MARKER, Sheet
 from .text import CHECKBOX, ID, cut, find_ids
 
@@ -20,11 +20,14 @@ def apply(document: Document, edits: Sequence[Edit], marker: int | None) -> byte
     """The bytes of the document after a batch of edits; see `Document.edit`."""
     sheet = Sheet(document)
     items = _ItemEdits(document, sheet)
-    items.apply(edits)
-    Additions(document, sheet, items.gone).apply(edits)
+    additions = Additions(document, sheet, items.gone, edits)
+    items.apply(edits, additions.citing)
+    additions.apply()
     if marker is not None:
         _set_marker(document, sheet, marker)
-    return sheet.render()
+    data = sheet.render()
+    pruned = [edit for edit in edits if isinstance(edit, Prune)]
+    return prune(Document(data), pruned) if pruned else data
 
 
 def _set_marker(document: Document, sheet: Sheet, marker: int) -> None:
@@ -42,7 +45,7 @@ def _set_marker(document: Document, sheet: Sheet, marker: int) -> None:
 
 
 class _ItemEdits:
-    """Revise, RemoveItem and Stamp. A removal wins over other edits of its item; of two alike the last one counts."""
+    """Revise, RemoveItem, Stamp and Cite: a removal wins over other edits of its item, the last of two alike counts."""
 
     def __init__(self, document: Document, sheet: Sheet) -> None:
         self.document = document
@@ -50,11 +53,12 @@ class _ItemEdits:
         self.removed: set[Node] = set()
         self._gone: dict[Node, bool] = {}
 
-    def apply(self, edits: Sequence[Edit]) -> None:
+    def apply(self, edits: Sequence[Edit], citing: Callable[[str, Sequence[str]], str]) -> None:
         texts: dict[int, str] = {}
         ids: dict[int, str] = {}
+        cites: dict[int, str] = {}
         for edit in edits:
-            if isinstance(edit, (Revise, RemoveItem, Stamp)):
+            if isinstance(edit, (Revise, RemoveItem, Stamp, Cite)):
                 item, node, _ = self._addressed(edit.item_index)
                 if not item.readable:
                     continue
@@ -62,13 +66,17 @@ class _ItemEdits:
                     texts[item.index] = edit.text
                 elif isinstance(edit, Stamp):
                     ids[item.index] = edit.id
+                elif isinstance(edit, Cite):
+                    cites[item.index] = citing(item.group, edit.sources)
+                    texts.setdefault(item.index, item.text)
                 else:
                     self.removed.add(node)
         for index in sorted({*texts, *ids}):
             item, node, _ = self._addressed(index)
             if node not in self.removed:
                 if index in texts:
-                    self._revise(item, node, texts[index], ids.get(index, item.id))
+                    cited = cites.get(index, item.cited)
+                    self._revise(item, node, body_of(texts[index], cited, ids.get(index, item.id)))
                 else:
                     self._stamp(node, ids[index])
         for node in self.removed:
@@ -103,8 +111,7 @@ class _ItemEdits:
                 self.sheet.replace(start, self.sheet.bullet(node) + HOLLOW)
             self.sheet.cut(max(start, node.start + 1), end, blank_start=start == node.start)
 
-    def _revise(self, item: ListItem, node: Node, text: str, identity: str) -> None:
-        body = " ".join(part for part in (safe_text(text), identity and f"^{identity}") if part)
+    def _revise(self, item: ListItem, node: Node, body: str) -> None:
         ranges = node.own_ranges()
         line = ranges[0][0]
         if line == node.start:

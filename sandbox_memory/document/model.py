@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .blocks import Heading, Node, Outline, outline, split_lines
-from .text import CHECKBOX, canonical, cut, find_ids, literal, normalise, outside_code, plain, without_ids
+from .text import (
+    CHECKBOX,
+    REFERENCE,
+    canonical,
+    cut,
+    find_ids,
+    literal,
+    normalise,
+    outside_code,
+    plain,
+    without_ids,
+    without_refs,
+)
 
 if TYPE_CHECKING:
     from .operations import Edit
@@ -18,7 +30,6 @@ if TYPE_CHECKING:
 PREFIX = "Task Group:"
 _PREFIX = re.compile(r"task group:\s*", re.IGNORECASE)
 _TASK = re.compile(r"task\s+([0-9]{1,9})\b[\s:.\u2013\u2014-]*", re.IGNORECASE)
-_REFERENCE = re.compile(r"\[tasks?\s+([0-9]{1,9}(?:\s*(?:,|&|and)\s*(?:task\s+)?[0-9]{1,9})*)\]", re.IGNORECASE)
 _FILE = re.compile(r"[^\s<>()\[\]`\"'*|,;]+\.md\b")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 FILES, KEYWORDS = "rollout_summary_files", "keywords"
@@ -31,10 +42,10 @@ class ListItem:
 
     `index` counts the items of the document from 0 and is what edits name. `id` is the block id without its caret
     ("m-…" or "p-…"), "" for none. `text` is the item's own source on one line: without bullet, checkbox and block id,
-    and without nested list items, which are items themselves. `group` is the title of the level-1 heading above without
-    `Task Group:`, `section` that of the level-2 heading, both "" where there is none; `task` is the n of a section
-    `Task n`. `checked` is None without a checkbox. `line` is 1-based. `readable` is False if a byte of the item is not
-    UTF-8; such an item is never edited.
+    without the task references at its end (`cited`), and without nested list items, which are items themselves. `group`
+    is the title of the level-1 heading above without `Task Group:`, `section` that of the level-2 heading, both ""
+    where there is none; `task` is the n of a section `Task n`. `checked` is None without a checkbox. `line` is 1-based.
+    `readable` is False if a byte of the item is not UTF-8; such an item is never edited.
     """
 
     index: int
@@ -46,6 +57,7 @@ class ListItem:
     checked: bool | None
     line: int
     readable: bool
+    cited: str = ""
 
     @cached_property
     def normal(self) -> str:
@@ -54,10 +66,18 @@ class ListItem:
 
     @cached_property
     def refs(self) -> tuple[int, ...]:
-        """The task numbers that `[Task 1]`, `[Task 1][Task 2]` or `[Task 1, 2]` in the text name, in order."""
-        found = outside_code(self.normal, list(_REFERENCE.finditer(self.normal)))
-        numbers = [int(number) for match in found for number in re.findall(r"[0-9]+", match[1])]
-        return tuple(dict.fromkeys(numbers))
+        """The task numbers that `[Task 1]`, `[Task 1][Task 2]` or `[Task 1, 2]` in the item name, in order."""
+        found = _numbers(outside_code(self.normal, list(REFERENCE.finditer(self.normal))))
+        return tuple(dict.fromkeys([*found, *self.refs_at_end]))
+
+    @property
+    def refs_at_end(self) -> tuple[int, ...]:
+        """Those of `cited`."""
+        return tuple(_numbers(REFERENCE.finditer(self.cited)))
+
+
+def _numbers(references: Iterable[re.Match[str]]) -> list[int]:
+    return [int(number) for match in references for number in re.findall(r"[0-9]+", match[1])]
 
 
 @dataclass(frozen=True)
@@ -197,9 +217,10 @@ class Document:
             if kind or not any(leaf.carries_id for leaf in node.leaves):
                 continue
             text, identity, checked = _read(node)
+            text, cited = without_refs(text)
             place = (group.title, section.title, section.task)
             line = node.start + 1
-            item = ListItem(len(found), identity, text, *place, checked, line, self.readable(node))
+            item = ListItem(len(found), identity, text, *place, checked, line, self.readable(node), cited)
             found.append((item, node, section))
         return found
 

@@ -34,11 +34,20 @@ class Stamp:
 
 
 @dataclass(frozen=True)
+class Cite:
+    """Let an item end with the references to the tasks of its group that name these summary files, and no others."""
+
+    item_index: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Insert:
     """Add an item after the last one of a section of a group, wherever they now stand.
 
     `group` and `heading` are titles as plain text; "" is the part before the first heading of that level. A section
     that is missing is made at the end of its group, a group that is missing at the end, with `scope` in its scope line.
+    `sources` are summary files: the tasks of the group that name them are cited, as `[Task 1][Task 3]`.
     """
 
     text: str
@@ -46,6 +55,7 @@ class Insert:
     group: str = ""
     heading: str = ""
     scope: str = ""
+    sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_id(self.id)
@@ -67,7 +77,20 @@ class Provenance:
     scope: str = ""
 
 
-Edit = Revise | RemoveItem | Stamp | Insert | Provenance
+@dataclass(frozen=True)
+class Prune:
+    """Take the bullet out that names this summary file in a group, and nothing else.
+
+    A task that then holds no more than its keywords goes too; so does a group that then has only its scope line and
+    some of the `headings`, none with anything below.
+    """
+
+    group: str
+    summary_file: str
+    headings: tuple[str, ...] = ()
+
+
+Edit = Revise | RemoveItem | Stamp | Cite | Insert | Provenance | Prune
 
 
 def _check_id(identity: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 from .blocks import outline
 from .model import Document
-from .text import CHECKBOX, ID, cleaned, code_spans, literal, normalise, outside_code, plain
+from .text import CHECKBOX, ID, cleaned, code_spans, literal, normalise, outside_code, plain, without_refs
 
 _HARMLESS = re.compile(r"[^\W\d_][\w .,;:'\"()/?%$\u2019\u201c\u201d\u2192-]*")
 _BLOCK_START = re.compile(r"#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~{3}|`{3}[^`]*$|[-_*=](?:\s*[-_*=])*$|\[[^\]]*\]:|<")
@@ -23,7 +23,7 @@ def safe_text(text: str) -> str:
     heading, list, quote, fence, rule, HTML, definition, checkbox), HTML comments, and what looks like a block id;
     other inline markdown stays. `normalise(safe_text(t)) == normalise(t)`, and applying it twice changes nothing.
     """
-    line = cleaned(text)
+    line = without_refs(cleaned(text))[0]
     if _HARMLESS.fullmatch(line):
         return line
     line = _escaped(line)

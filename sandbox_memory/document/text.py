@@ -17,6 +17,11 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 CJK = "\u3001-\u303f\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uffef\U00020000-\U0003ffff"
 """Character class, without brackets, of scripts that put no space between words (Hangul does)."""
 
+REFERENCE = re.compile(
+    r"(?<!\\)\[tasks?\s+([0-9]{1,9}(?:\s*(?:,|&|and)\s*(?:task\s+)?[0-9]{1,9})*)\](?!\()", re.IGNORECASE
+)
+"""`[Task 1]`, `[Task 1, 2]`: tasks of its group that a line comes from. At the end of an item it is not its text."""
+
 CHECKBOX = re.compile(r"\\?\[([ xX])\\?\](?=\s)\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -85,6 +90,19 @@ def without_ids(text: str) -> tuple[str, str]:
     return (cut(text, found).strip(), found[-1][1]) if found else (text, "")
 
 
+def without_refs(text: str) -> tuple[str, str]:
+    """The text without the task references that it ends with, and those ("" if there are none, or nothing else)."""
+    if not text.rstrip().endswith("]"):
+        return text, ""
+    end = None
+    for match in reversed(outside_code(text, list(REFERENCE.finditer(text)))):
+        if text[match.end() : end].strip():
+            break
+        end = match.start()
+    kept = text[:end].rstrip() if end is not None else ""
+    return (kept, text[end:].strip()) if kept else (text, "")
+
+
 def one_line(text: str) -> str:
     """The text with each line end, and the white space around it, as one space.
 
@@ -138,7 +156,8 @@ def squeezed(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def normalise(text: str) -> str:
-    """The form in which the texts of two items are compared: `canonical`, without a leading checkbox and block ids.
+    """The form in which the texts of two items are compared: `canonical`, without a leading checkbox, block ids, and
+    task references at the end.
 
     What mdformat or prettier does to a text leaves this form as it is; that they drop the backslash of `\\[ ]` and
     `\\^m-…` too.
@@ -146,7 +165,7 @@ def normalise(text: str) -> str:
     line = without_ids(plain(text))[0]
     while box := CHECKBOX.match(line):
         line = line[box.end() :]
-    return squeezed(line)
+    return squeezed(without_refs(line)[0])
 
 
 def literal(text: str) -> str:

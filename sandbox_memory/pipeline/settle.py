@@ -100,7 +100,8 @@ def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence
     summary = commit.with_block(seen.summary, recall.block(state, layout.preset), prose=written[0])
     inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD, prose=written[1])
     if state.ordinal:
-        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, state)
+        headings = layout.preset.headings.values()
+        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, state, headings)
         views = (
             (layout.handbook, seen.handbook, document.edit(edits, marker=state.ordinal).data),
             (layout.summary, seen.summary, summary),

@@ -6,11 +6,13 @@ from a commit that never reached the file. Whatever a person touched is theirs; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..document import Document, ListItem, normalise
+from ..document.text import without_refs
 from ..layout import Preset
 from ..ledger import Operation
 from ..matching import Matching, match
@@ -260,11 +262,12 @@ def adopt_block(
 def _fragment(document: Document, base: Mapping[str, str]) -> tuple[int, str] | None:
     """The last item of a file that breaks off in it, by its index, and the record that it began with."""
     last = document.items[-1] if document.items else None
-    if last is None or last.id or not last.text or not document.lines[-1][0].rstrip().endswith(last.text):
+    if last is None or last.id or not last.text or not document.lines[-1][0].rstrip().endswith(last.cited or last.text):
         return None
+    begun = re.sub(r"\s*\[[^\]]*$", "", without_refs(re.sub(r"\s*\^\S*$", "", last.text))[0])
     there = {item.id for item in document.items}
     return next(
-        ((last.index, id) for id, text in base.items() if id not in there and f"{text} ^{id}".startswith(last.text)),
+        ((last.index, id) for id, text in base.items() if id not in there and text.startswith((last.text, begun))),
         None,
     )
 

@@ -8,24 +8,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from ..blocks import Block, Split, join, split
-from ..document import Document, Edit, Insert, Provenance, RemoveItem, Revise, Stamp, normalise
+from ..document import Cite, Document, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp, normalise
 from ..document.blocks import Node
+from ..document.model import ListItem
 from ..proposals import line
 from ..records import Record
 from ..state import State
 
+CITED = 4
+"""How many conversations a line cites at most: the first of those that count."""
+
 INBOX_HEAD = "# Inbox\n\nTick a line to accept it, delete it to refuse it.\n"
 
 
-def catch_up(document: Document, assigned: Mapping[int, str], dropped: Collection[int], state: State) -> list[Edit]:
+def catch_up(
+    document: Document,
+    assigned: Mapping[int, str],
+    dropped: Collection[int],
+    state: State,
+    headings: Collection[str] = (),
+) -> list[Edit]:
     """The edits that make the file show `state`: stamped ids, removed, revised and inserted lines, provenance.
+
+    `headings` are those of sections that may go with a group in which nothing is left.
 
     Items without a record (unreadable, or empty) and unreadable items of a record stay as they are.
     """
     visible = state.visible()
+    sources = _Sources(document, state)
     edits: list[Edit] = []
     for item in document.items:
         id = assigned.get(item.index)
@@ -40,20 +54,76 @@ def catch_up(document: Document, assigned: Mapping[int, str], dropped: Collectio
                 edits.append(Revise(item.index, visible[id].text))
             if item.id != id:
                 edits.append(Stamp(item.index, id))
+            edits.extend(sources.cited(item, visible[id]))
     there = set(assigned.values())
     absent = sorted((r for r in visible.values() if r.id not in there), key=lambda r: r.created)
     for record in absent:
-        edits.extend(_provenance(record, state))
-        edits.append(Insert(record.text, record.id, record.group, record.section))
+        edits.extend(sources.named(record))
+        cited = tuple(sources.of(record))
+        edits.append(Insert(record.text, record.id, record.group, record.section, sources=cited))
+    edits.extend(sources.unwanted(tuple(headings)))
     return list(dict.fromkeys(edits))
 
 
-def _provenance(record: Record, state: State) -> Iterator[Edit]:
-    for stem in sorted(record.support):
-        rollout = state.rollouts.get(stem)
-        if rollout and rollout.summary_file:
-            title = rollout.task or record.group or stem
-            yield Provenance(record.group, title, rollout.summary_file, rollout.keywords)
+class _Sources:
+    """Which summary files a line comes from, and which of them the document names where."""
+
+    def __init__(self, document: Document, state: State) -> None:
+        self.document, self.state = document, state
+        self.selected = {stem: place for place, stem in enumerate(reversed(state.selection()))}
+        self.gone = {
+            _name(rollout.summary_file)
+            for stem, rollout in state.rollouts.items()
+            if rollout.summary_file and stem not in self.selected
+        }
+        self.tasks: dict[str, dict[str, int | None]] = {}
+        for (group, task), files in document.provenance.items():
+            self.tasks.setdefault(_key(group), {}).update(dict.fromkeys(files, task))
+
+    def of(self, record: Record) -> Iterator[str]:
+        """The summary files of the first conversations that support the record, of those that count."""
+        stems = sorted((stem for stem in record.support if stem in self.selected), key=self.selected.__getitem__)
+        files = (self.state.rollouts[stem].summary_file for stem in stems)
+        yield from islice((file for file in files if file), CITED)
+
+    def named(self, record: Record) -> Iterator[Edit]:
+        """What names them in the record's group, with the title and the keywords of the conversation."""
+        files = set(self.of(record))
+        for stem in sorted(record.support, key=lambda stem: self.selected.get(stem, -1)):
+            rollout = self.state.rollouts.get(stem)
+            if rollout and rollout.summary_file in files:
+                title = rollout.task or record.group or stem
+                yield Provenance(record.group, title, rollout.summary_file, rollout.keywords)
+
+    def cited(self, item: ListItem, record: Record) -> Iterator[Edit]:
+        """What lets a line of ours cite those of its sources that its group names; all others stay as they are.
+
+        Only a line whose sources do not count any more gets new ones named.
+        """
+        files = tuple(self.of(record))
+        if record.protected or record.origin != "consolidation" or not files:
+            return
+        tasks = self.tasks.get(_key(item.group), {})
+        numbers = {tasks[_name(file)] for file in files if _name(file) in tasks} - {None}
+        outdated = {tasks[file] for file in self.gone & tasks.keys()}
+        if not numbers and not outdated.isdisjoint(item.refs_at_end):
+            yield from self.named(record)
+        elif numbers == set(item.refs_at_end):
+            return
+        yield Cite(item.index, files)
+
+    def unwanted(self, headings: tuple[str, ...]) -> Iterator[Edit]:
+        """The files of conversations that do not count any more."""
+        for (group, _), files in self.document.provenance.items():
+            yield from (Prune(group, file, headings) for file in files if file in self.gone)
+
+
+def _key(title: str) -> str:
+    return normalise(title).casefold()
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2]
 
 
 def with_block(before: bytes | None, new: Block, *, head: str = "", prose: str = "") -> bytes:
