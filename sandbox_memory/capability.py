@@ -18,7 +18,7 @@ from agents.sandbox.capabilities import Memory as SdkMemory
 from agents.sandbox.session.base_sandbox_session import BaseSandboxSession
 from pydantic import Field, PrivateAttr
 
-from . import sdk, templates
+from . import sdk
 from .capture import RolloutId, Run, as_input
 from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
 from .errors import ConfigError, SandboxMemoryError
@@ -109,6 +109,8 @@ class Memory(SdkMemory):
             memory_dir = self.workspace_scope.model_resource_path(
                 workspace_root=manifest.root, workspace_relative_path=PurePosixPath(memory_dir)
             ).as_posix()
+        from . import templates  # as for the pipeline: not before a session is used
+
         try:
             return templates.render(
                 "read.md.j2", memory_dir=memory_dir, summary=summary, live_update=self.read.live_update

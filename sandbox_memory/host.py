@@ -6,13 +6,15 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .config import MemoryGenerateConfig, MemoryReadConfig
 from .errors import ConfigError
 from .layout import Layout
-from .pipeline import Pipeline
 from .records import RunCapture
+
+if TYPE_CHECKING:
+    from .pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ class Slot:
         """The pipeline, opened, with the newest settings."""
         async with self._opening:
             if self._pipeline is None:
+                from .pipeline import Pipeline  # not needed before a session is: it takes longer than all the rest
+
                 pipeline = Pipeline.for_session(self.host.session, self.layout, self.generate, self.read)
                 await pipeline.open()
                 self._pipeline = pipeline

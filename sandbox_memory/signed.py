@@ -15,7 +15,7 @@ def signed(text: str, *, below: str = "") -> bytes:
     """
     if below:
         head, key, body = text.partition(f"\n{below}\n")
-        return f"{head}{key}  written: \"{_digest(text)}\"\n{body}".encode("utf-8", "replace")
+        return f'{head}{key}  written: "{_digest(text)}"\n{body}'.encode("utf-8", "replace")
     head, blank, body = text.partition("\n\n")
     return f"{head}\nwritten: {_digest(text)}{blank or chr(10)}{body}".encode("utf-8", "replace")
 

@@ -32,7 +32,7 @@ from agents.sandbox import SandboxAgent
 from agents.sandbox.capabilities import Filesystem, Shell
 from agents.sandbox.capabilities import Memory as SdkMemory
 
-from sandbox_memory import host
+from sandbox_memory import host, pipeline
 from sandbox_memory.capability import Memory
 from sandbox_memory.config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
 from sandbox_memory.errors import ConfigError, WorkspaceError
@@ -55,7 +55,7 @@ from .scripted import Scripted, agent, calls, config, lines, plain, session_in, 
 @pytest.fixture(autouse=True)
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
     """The pipelines that the test caused to be made."""
-    monkeypatch.setattr(host, "Pipeline", Recording)
+    monkeypatch.setattr(pipeline, "Pipeline", Recording)
     Recording.made = []
     return Recording.made
 

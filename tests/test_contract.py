@@ -18,7 +18,7 @@ from agents.sandbox.capabilities import Memory as SdkMemory
 from agents.sandbox.runtime import SandboxRuntime
 from agents.sandbox.session.base_sandbox_session import BaseSandboxSession
 
-from sandbox_memory import host, sdk
+from sandbox_memory import pipeline, sdk
 from sandbox_memory.capability import _DOOR, Memory
 from sandbox_memory.capture import RolloutId
 from sandbox_memory.config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
@@ -29,7 +29,7 @@ from .scripted import Scripted, agent, calls, plain, shell
 
 @pytest.fixture(autouse=True)
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
-    monkeypatch.setattr(host, "Pipeline", Recording)
+    monkeypatch.setattr(pipeline, "Pipeline", Recording)
     Recording.made = []
     return Recording.made
 

@@ -551,8 +551,8 @@ def bullets(handbook: str) -> list[str]:
         if line.startswith("#"):
             counts = not line.startswith("###")
         elif line.startswith("- ") and counts:
-            line = line.removeprefix("- ")
-            found.append((line.rpartition(" ^m-")[0] or line).partition(" [Task ")[0])
+            said = line.removeprefix("- ")
+            found.append((said.rpartition(" ^m-")[0] or said).partition(" [Task ")[0])
     return found
 
 

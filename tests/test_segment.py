@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from sandbox_memory.rollouts import parse_rollout
-from sandbox_memory.stages.segment import History, build_line, history_of, item_digest, jsonable, repeated
+from sandbox_memory.stages.segment import History, build_line, history_of, item_digest, jsonable, marks, repeated
 
 NOW = datetime(2026, 9, 1, 9, tzinfo=timezone.utc)
 DONE = {"terminal_state": "completed", "exception_type": None, "exception_message": None, "has_final_output": True}
@@ -307,7 +307,7 @@ class Recorder:
     def run(self, inputs: Items, generated: Items, *, resumed: bool = False, interrupted: bool = False) -> Items:
         """What was recorded of this run."""
         history = history_of(self.data[-self.tail :])
-        old = repeated(history, inputs, generated, resumed=resumed)
+        old = repeated(history, marks([*inputs, *generated]), len(inputs), resumed=resumed)
         new = [item for n, item in enumerate(inputs) if n not in old]
         made = [item for n, item in enumerate(generated, len(inputs)) if n not in old]
         more = {"interruptions": [call("wait")]} if interrupted else {}
@@ -451,7 +451,7 @@ def test_history_is_the_same_in_memory_and_from_disk() -> None:
         items = [{"role": "system", "content": "x"}, user("password=hunter2"), call(f"c{turn}"), said("\ud83d")]
         more = {"interruptions": [call("w")]} if interrupted else {}
         data += build(items[:2], items[2:], segment=str(turn), **more)
-        history = history.then(items, interrupted=interrupted)
+        history = history.then(marks(items), interrupted=interrupted)
         assert history_of(data) == history
         assert bool(history.open) is interrupted
     assert history_of(b"half a line}\n" + data) == dataclasses.replace(history, whole=False)
@@ -460,7 +460,7 @@ def test_history_is_the_same_in_memory_and_from_disk() -> None:
 def test_history_of_lines_of_the_sdk() -> None:
     sdk = json.dumps({"input": "password=hunter2", "generated_items": [said("b"), 5]}).encode() + b"\n"
     grown = [user("password=hunter2"), said("b"), user("c")]
-    assert repeated(history_of(sdk), grown, [said("d")], resumed=False) == {0, 1}
+    assert repeated(history_of(sdk), marks([*grown, said("d")]), len(grown), resumed=False) == {0, 1}
 
 
 TURN = st.tuples(st.sampled_from(["ok", "go on", "no"]), st.lists(st.sampled_from(["say", "call"]), max_size=4))

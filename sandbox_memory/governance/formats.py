@@ -6,25 +6,11 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from detect_secrets.plugins import (
-    artifactory,
-    aws,
-    azure_storage_key,
-    discord,
-    github_token,
-    gitlab_token,
-    jwt,
-    mailchimp,
-    pypi_token,
-    sendgrid,
-    slack,
-    square_oauth,
-    stripe,
-    telegram_token,
-    twilio,
-)
-from detect_secrets.plugins.base import RegexBasedDetector
+if TYPE_CHECKING:
+    from detect_secrets.plugins.base import RegexBasedDetector
 
 Span = tuple[int, int, str]
 """Where a secret stands in a text, start and end, and its kind."""
@@ -63,6 +49,8 @@ def _snowflake(value: str) -> bool:
 
 
 def _is_jwt(value: str) -> bool:
+    from detect_secrets.plugins import jwt
+
     return jwt.JwtTokenDetector.is_formally_valid(".".join(value.split(".")[:2]))
 
 
@@ -151,77 +139,116 @@ _GITLAB = tuple(
 )
 
 
-FORMATS: tuple[Format, ...] = tuple(
-    form
-    for forms in (
-        _of(
-            artifactory.ArtifactoryDetector, "artifactory", "AKC", *_ARTIFACTORY, grow=False, inside=True, accept=varied
-        ),
-        _of(aws.AWSKeyDetector, "aws-key", "AKIA", "ASIA", "ABIA", "ACCA", "A3T", first=1),
-        _of(azure_storage_key.AzureStorageKeyDetector, "azure-key", "AccountKey=", grow=False),
-        _of(discord.DiscordBotTokenDetector, "discord-token", ".", accept=_snowflake),
-        _of(github_token.GitHubTokenDetector, "github-token", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", inside=True),
-        _of(gitlab_token.GitLabTokenDetector, "gitlab-token", *_GITLAB, inside=True),
-        _of(mailchimp.MailchimpDetector, "mailchimp-key", "-us"),
-        _of(pypi_token.PypiTokenDetector, "pypi-token", "pypi-", inside=True),
-        _of(sendgrid.SendGridDetector, "sendgrid-key", "SG."),
-        _of(slack.SlackDetector, "slack-token", "xox", "XOX", "hooks.slack.com", inside=True),
-        _of(square_oauth.SquareOAuthDetector, "square-token", "sq0csp-"),
-        _of(stripe.StripeDetector, "stripe-key", "k_live_"),
-        _of(telegram_token.TelegramBotTokenDetector, "telegram-token", ":", accept=varied),
-        _of(twilio.TwilioKeyDetector, "twilio-key", "AC", "SK", accept=varied),
-        _own("jwt", "eyJ", r"[\w=-]{4,}\.[\w=-]{4,}(?:\.[\w.+/=-]*)?", flags=re.ASCII, accept=_is_jwt),
-        _own("anthropic-key", "sk-ant-", r"[A-Za-z0-9_-]{16,}"),
-        _own("openai-key", "sk-proj-", r"[A-Za-z0-9_-]{20,}"),
-        _own("openai-key", "sk-svcacct-", r"[A-Za-z0-9_-]{20,}"),
-        _own("openai-key", "sk-admin-", r"[A-Za-z0-9_-]{20,}"),
-        _own("api-key", "sk-", r"[A-Za-z0-9_-]{18,}", accept=_long_run),
-        *(_own("stripe-key", f"{kind}k_{mode}_", r"[0-9a-zA-Z]{10,}") for kind in "sr" for mode in ("live", "test")),
-        _own("stripe-key", "whsec_", r"[0-9a-zA-Z+/=]{24,}"),
-        _own("github-token", "github_pat_", r"[A-Za-z0-9_]{22,}"),
-        _own("slack-token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
-        _own("slack-token", "xox", r"[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}", accept=_has_digit),
-        _own("npm-token", "npm_", r"[A-Za-z0-9]{36}"),
-        _own("google-key", "AIza", r"[0-9A-Za-z_-]{35}"),
-        _own("google-token", "ya29.", r"[0-9A-Za-z_-]{20,}"),
-        _own("google-key", "GOCSPX-", r"[0-9A-Za-z_-]{24,}"),
-        _own("huggingface-token", "hf_", r"[A-Za-z0-9]{30,}"),
-        _own("groq-key", "gsk_", r"[A-Za-z0-9]{32,}"),
-        _own("xai-key", "xai-", r"[A-Za-z0-9]{40,}"),
-        _own("perplexity-key", "pplx-", r"[A-Za-z0-9]{32,}"),
-        _own("nvidia-key", "nvapi-", r"[A-Za-z0-9_-]{40,}"),
-        _own("replicate-token", "r8_", r"[A-Za-z0-9]{32,}"),
-        _own("docker-token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-        _own("digitalocean-token", "do", r"[opr]_v1_[a-f0-9]{64}"),
-        _own("shopify-token", "shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-        _own("linear-key", "lin_api_", r"[A-Za-z0-9]{32,}"),
-        _own("notion-token", "ntn_", r"[A-Za-z0-9]{40,}"),
-        _own("atlassian-token", "ATATT3", r"[A-Za-z0-9_=-]{40,}"),
-        _own("figma-token", "figd_", r"[A-Za-z0-9_-]{30,}"),
-        _own("supabase-key", "sbp_", r"[a-f0-9]{40}"),
-        _own("vault-token", "hvs.", r"[A-Za-z0-9_-]{24,}"),
-        _own("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}"),
-        _own("mailgun-key", "key-", r"[0-9a-f]{32}\b"),
-        _around("npm-token", ("_authToken", "_auth"), r":_auth(?:Token)?=[ \t]*([^\s$\"']{6,256})"),
-        _around("url-password", ("://",), r"://[^\s/?#:@\"'<>`]{0,128}:([^\s/?#\"'<>`]{3,256})@", _real),
-        _around("url-password", ("://",), r"://([A-Za-z0-9_-]{20,256})(?=@[\w.-])", varied),
-        _around("password", ("curl",), _command("curl", r"(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,128}:"), _real),
-        _around("password", ("mysql",), _command("mysql(?:dump|admin|import)?", r"-p(?![\s-])"), _real),
-        _around("password", ("sshpass",), rf"\bsshpass\s+-p\s{{0,4}}{_VALUE}", _real),
-        _around("password", ("redis-cli",), _command("redis-cli", r"-a\s{1,4}"), _real),
-        _around("password", ("login",), _command("(?:docker|podman|az|oc|registry) login", r"-p\s{1,4}"), _real),
-        _around(
-            "password",
-            ("sudo",),
-            rf"\b(?:echo|printf)\s{{1,4}}{_VALUE}[\"']?\s{{0,4}}\|\s{{0,4}}sudo\s[^\n]{{0,40}}?-S\b",
-            _real,
-        ),
-        _around("password", ("pass:",), rf"\s-pass(?:in|out)?\s+[\"']?pass:{_VALUE}", _real),
+@lru_cache(maxsize=1)
+def formats() -> tuple[Format, ...]:
+    """Every form. Made at its first use: importing `detect-secrets`, which brings an HTTP client, takes long."""
+    from detect_secrets.plugins import (
+        artifactory,
+        aws,
+        azure_storage_key,
+        discord,
+        github_token,
+        gitlab_token,
+        mailchimp,
+        pypi_token,
+        sendgrid,
+        slack,
+        square_oauth,
+        stripe,
+        telegram_token,
+        twilio,
     )
-    for form in forms
-)
 
-_NEEDS = tuple((need, place) for place, form in enumerate(FORMATS) for need in form.needs)
+    return tuple(
+        form
+        for forms in (
+            _of(
+                artifactory.ArtifactoryDetector,
+                "artifactory",
+                "AKC",
+                *_ARTIFACTORY,
+                grow=False,
+                inside=True,
+                accept=varied,
+            ),
+            _of(aws.AWSKeyDetector, "aws-key", "AKIA", "ASIA", "ABIA", "ACCA", "A3T", first=1),
+            _of(azure_storage_key.AzureStorageKeyDetector, "azure-key", "AccountKey=", grow=False),
+            _of(discord.DiscordBotTokenDetector, "discord-token", ".", accept=_snowflake),
+            _of(github_token.GitHubTokenDetector, "github-token", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", inside=True),
+            _of(gitlab_token.GitLabTokenDetector, "gitlab-token", *_GITLAB, inside=True),
+            _of(mailchimp.MailchimpDetector, "mailchimp-key", "-us"),
+            _of(pypi_token.PypiTokenDetector, "pypi-token", "pypi-", inside=True),
+            _of(sendgrid.SendGridDetector, "sendgrid-key", "SG."),
+            _of(slack.SlackDetector, "slack-token", "xox", "XOX", "hooks.slack.com", inside=True),
+            _of(square_oauth.SquareOAuthDetector, "square-token", "sq0csp-"),
+            _of(stripe.StripeDetector, "stripe-key", "k_live_"),
+            _of(telegram_token.TelegramBotTokenDetector, "telegram-token", ":", accept=varied),
+            _of(twilio.TwilioKeyDetector, "twilio-key", "AC", "SK", accept=varied),
+            _own("jwt", "eyJ", r"[\w=-]{4,}\.[\w=-]{4,}(?:\.[\w.+/=-]*)?", flags=re.ASCII, accept=_is_jwt),
+            _own("anthropic-key", "sk-ant-", r"[A-Za-z0-9_-]{16,}"),
+            _own("openai-key", "sk-proj-", r"[A-Za-z0-9_-]{20,}"),
+            _own("openai-key", "sk-svcacct-", r"[A-Za-z0-9_-]{20,}"),
+            _own("openai-key", "sk-admin-", r"[A-Za-z0-9_-]{20,}"),
+            _own("api-key", "sk-", r"[A-Za-z0-9_-]{18,}", accept=_long_run),
+            *(
+                _own("stripe-key", f"{kind}k_{mode}_", r"[0-9a-zA-Z]{10,}")
+                for kind in "sr"
+                for mode in ("live", "test")
+            ),
+            _own("stripe-key", "whsec_", r"[0-9a-zA-Z+/=]{24,}"),
+            _own("github-token", "github_pat_", r"[A-Za-z0-9_]{22,}"),
+            _own("slack-token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
+            _own("slack-token", "xox", r"[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}", accept=_has_digit),
+            _own("npm-token", "npm_", r"[A-Za-z0-9]{36}"),
+            _own("google-key", "AIza", r"[0-9A-Za-z_-]{35}"),
+            _own("google-token", "ya29.", r"[0-9A-Za-z_-]{20,}"),
+            _own("google-key", "GOCSPX-", r"[0-9A-Za-z_-]{24,}"),
+            _own("huggingface-token", "hf_", r"[A-Za-z0-9]{30,}"),
+            _own("groq-key", "gsk_", r"[A-Za-z0-9]{32,}"),
+            _own("xai-key", "xai-", r"[A-Za-z0-9]{40,}"),
+            _own("perplexity-key", "pplx-", r"[A-Za-z0-9]{32,}"),
+            _own("nvidia-key", "nvapi-", r"[A-Za-z0-9_-]{40,}"),
+            _own("replicate-token", "r8_", r"[A-Za-z0-9]{32,}"),
+            _own("docker-token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+            _own("digitalocean-token", "do", r"[opr]_v1_[a-f0-9]{64}"),
+            _own("shopify-token", "shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+            _own("linear-key", "lin_api_", r"[A-Za-z0-9]{32,}"),
+            _own("notion-token", "ntn_", r"[A-Za-z0-9]{40,}"),
+            _own("atlassian-token", "ATATT3", r"[A-Za-z0-9_=-]{40,}"),
+            _own("figma-token", "figd_", r"[A-Za-z0-9_-]{30,}"),
+            _own("supabase-key", "sbp_", r"[a-f0-9]{40}"),
+            _own("vault-token", "hvs.", r"[A-Za-z0-9_-]{24,}"),
+            _own("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}"),
+            _own("mailgun-key", "key-", r"[0-9a-f]{32}\b"),
+            _around("npm-token", ("_authToken", "_auth"), r":_auth(?:Token)?=[ \t]*([^\s$\"']{6,256})"),
+            _around("url-password", ("://",), r"://[^\s/?#:@\"'<>`]{0,128}:([^\s/?#\"'<>`]{3,256})@", _real),
+            _around("url-password", ("://",), r"://([A-Za-z0-9_-]{20,256})(?=@[\w.-])", varied),
+            _around("password", ("curl",), _command("curl", r"(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,128}:"), _real),
+            _around("password", ("mysql",), _command("mysql(?:dump|admin|import)?", r"-p(?![\s-])"), _real),
+            _around("password", ("sshpass",), rf"\bsshpass\s+-p\s{{0,4}}{_VALUE}", _real),
+            _around("password", ("redis-cli",), _command("redis-cli", r"-a\s{1,4}"), _real),
+            _around("password", ("login",), _command("(?:docker|podman|az|oc|registry) login", r"-p\s{1,4}"), _real),
+            _around(
+                "password",
+                ("sudo",),
+                rf"\b(?:echo|printf)\s{{1,4}}{_VALUE}[\"']?\s{{0,4}}\|\s{{0,4}}sudo\s[^\n]{{0,40}}?-S\b",
+                _real,
+            ),
+            _around("password", ("pass:",), rf"\s-pass(?:in|out)?\s+[\"']?pass:{_VALUE}", _real),
+        )
+        for form in forms
+    )
+
+
+@lru_cache(maxsize=1)
+def _needs() -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Each substring that some forms need, with those forms."""
+    places: dict[str, list[int]] = {}
+    for place, form in enumerate(formats()):
+        for need in form.needs:
+            places.setdefault(need, []).append(place)
+    return tuple((need, tuple(found)) for need, found in places.items())
+
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]{2,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
@@ -270,7 +297,7 @@ def private_keys(text: str) -> Iterator[Span]:
 
 def known_forms(text: str) -> Iterator[Span]:
     """The spans of everything in the text that is a secret by its form; spans may overlap."""
-    due = {place for need, place in _NEEDS if need in text}
+    due = {place for need, places in _needs() if need in text for place in places}
     for place in due:
-        yield from FORMATS[place].find(text)
+        yield from formats()[place].find(text)
     yield from private_keys(text)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from .assignments import named_values
-from .formats import Span, known_forms
+from .formats import Span, formats, known_forms
 from .values import SHORT_NAMES, is_secret, sensitive
 
 PLACEHOLDER = re.compile(r"⟦secret:[a-z0-9-]+⟧")
@@ -18,6 +18,7 @@ PLACEHOLDER = re.compile(r"⟦secret:[a-z0-9-]+⟧")
 
 _ROUNDS = 4
 _SHORT = 48
+_LONG = 1 << 15
 _DEPTH = 100
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,")
@@ -28,13 +29,20 @@ def placeholder(kind: str) -> str:
     return f"⟦secret:{kind}⟧"
 
 
+def prepare() -> None:
+    """Load what the first redaction would have to load, which takes part of a second; for a thread, in good time."""
+    formats()
+
+
 def redact(text: str) -> str:
     """The text with each secret replaced by `⟦secret:<kind>⟧`; the same text if it holds none.
 
     Vendors' tokens are found by the patterns of `detect-secrets` and some of our own, other secrets by the name before
     them. Redacting twice changes nothing. Time is linear in the length of the text.
     """
-    return _short(text) if len(text) <= _SHORT else _redact(text)
+    if len(text) <= _SHORT:
+        return _short(text)
+    return _again(text) if len(text) <= _LONG else _redact(text)
 
 
 def _redact(text: str) -> str:
@@ -53,6 +61,8 @@ def _redact(text: str) -> str:
 
 _short = lru_cache(maxsize=8192)(_redact)
 """Keys and small values come again and again."""
+_again = lru_cache(maxsize=128)(_redact)
+"""A run's items are redacted to be recognised, and then to be written."""
 
 
 def _disjoint(found: Iterable[Span], text: str) -> list[Span]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..document import strip_for_prompt
 from ..errors import SandboxMemoryError
 from ..folding import fold
+from ..governance import redaction
 from ..layout import Layout
 from ..ledger import Operation
 from ..models import Model
@@ -22,7 +23,7 @@ from ..proposals import new_id
 from ..records import RunCapture
 from ..rollouts import by_sdk, file_name
 from ..stages import journal
-from ..stages.segment import History, build_line, history_of, repeated
+from ..stages.segment import History, build_line, history_of, marks, repeated
 from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
@@ -65,7 +66,7 @@ class Pipeline:
         self._fresh: bytes | None = None
         self._names: dict[str, str] = {}
         self._history_of: dict[str, History] = {}
-        self._existing: set[str] | None = None
+        self._existing: dict[str, int] | None = None
 
     @classmethod
     def for_session(
@@ -88,9 +89,11 @@ class Pipeline:
         if self._opened:
             return
         self._opened = True
+        if self.generate is not None:
+            asyncio.get_running_loop().run_in_executor(None, redaction.prepare)
         try:
             seen = await self.store.see()
-            self._existing = set(seen.sessions)
+            self._existing = dict(seen.sessions)
             others, stale = self.store.others_open(seen.open_marks)
             taken = await takeover(self.store, seen, vouching=self.generate is not None)
             makers = [*taken, *([self._settings_maker(seen)] if len(seen.ledger) else [])]
@@ -118,8 +121,8 @@ class Pipeline:
         stem = await self._stem(capture)
         new = f"{stem}.jsonl" not in await self._listing()
         history = await self._history(stem, capture)
-        old = repeated(history, capture.input, capture.generated, resumed=capture.resumed)
-        count = len(capture.input)
+        count, known_by = len(capture.input), marks([*capture.input, *capture.generated])
+        old = repeated(history, known_by, count, resumed=capture.resumed)
         inputs = [item for n, item in enumerate(capture.input) if n not in old]
         generated = [item for n, item in enumerate(capture.generated, count) if n not in old]
         line = build_line(
@@ -134,16 +137,17 @@ class Pipeline:
             segment=new_id()[2:],
         )
         await self.store.write(journal.steps(self.layout, stem, line, await self._listing()))
-        self._existing = await self._listing() | {f"{stem}.jsonl", *journal.IGNORED}
+        self._existing = {**dict.fromkeys((f"{stem}.jsonl", *journal.IGNORED), 0), **await self._listing()}
         if new or stem in self._history_of:
-            self._history_of[stem] = history.then([*inputs, *generated], interrupted=bool(capture.interruptions))
+            fresh = [mark for n, mark in enumerate(known_by) if n not in old]
+            self._history_of[stem] = history.then(fresh, interrupted=bool(capture.interruptions))
         return stem
 
-    async def _listing(self) -> set[str]:
-        """The names in the sessions folder, as far as this process knows."""
+    async def _listing(self) -> Mapping[str, int]:
+        """The names in the sessions folder with the sizes that they had at first, as far as this process knows."""
         if self._existing is None:
             view = await self.store.look([], [self.layout.sessions_dir])
-            self._existing = set(view.folders.get(self.layout.sessions_dir, {}))
+            self._existing = dict(view.folders.get(self.layout.sessions_dir, {}))
         return self._existing
 
     async def _stem(self, capture: RunCapture) -> str:
@@ -163,8 +167,9 @@ class Pipeline:
         may_repeat = capture.resumed or any(item.get("role") != "user" for item in capture.input)
         if stem not in self._history_of and may_repeat and f"{stem}.jsonl" in await self._listing():
             path = self.layout.session(f"{stem}.jsonl")
-            view = await self.store.look([path])
-            self._history_of[stem] = history_of(view.files.get(path, b"")[-TAIL_BYTES:])
+            size = (await self._listing())[f"{stem}.jsonl"]  # or more, by what was appended since
+            view = await self.store.look([Ask(path, start=max(0, size - TAIL_BYTES))])
+            self._history_of[stem] = history_of(view.files.get(path, b""))
         return self._history_of.get(stem, History())
 
     async def briefing(self) -> str:

@@ -28,9 +28,9 @@ def paths(store: Store, state: State) -> list[str]:
 async def settle(store: Store, state: State, view: View, actor: str, *, whole: bool) -> list[Maker]:
     """Bring the files up to `state`, and give what is to be committed of them.
 
-    `view` shows `paths`; what cannot be read is left alone. `whole` says that the handbook is there: then a skill that is missing
-    was deleted, unless all are, which is a folder that was lost. The files are written before their commit: a crash in
-    between leaves a file that says what it should.
+    `view` shows `paths`; what cannot be read is left alone. `whole` says that the handbook was there: then a skill that
+    is missing was deleted, unless all are, which is a folder that was lost. The files are written before their commit:
+    a crash in between leaves a file that says what it should.
     """
     made = {skill.name: skill for skill in skills.made_of(state)}
     names = [*state.skills, *(name for name in made if name not in state.skills)]

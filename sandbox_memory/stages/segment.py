@@ -8,7 +8,7 @@ import json
 import logging
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import Enum
@@ -167,6 +167,11 @@ def _bare(content: Any) -> Any:
     return content
 
 
+def marks(items: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What `History` and `repeated` know each item by."""
+    return [_mark(item) for item in items]
+
+
 def _mark(item: Mapping[str, Any]) -> str:
     """The digest of an item, and whether a user said it or an agent made it; empty for one that memory leaves out."""
     if excluded(item):
@@ -186,11 +191,11 @@ class History:
     open: tuple[str, ...] = ()
     whole: bool = True
 
-    def then(self, items: Sequence[Mapping[str, Any]], *, interrupted: bool) -> History:
-        """The history after one more segment."""
-        marks = tuple(mark for item in items if (mark := _mark(item)))
-        known = (*self.items, *marks)
-        opened = (*self.open, *marks) if interrupted else ()
+    def then(self, marks: Iterable[str], *, interrupted: bool) -> History:
+        """The history after one more segment, given the `marks` of its items."""
+        new = tuple(mark for mark in marks if mark)
+        known = self.items + new
+        opened = self.open + new if interrupted else ()
         return History(known[-REMEMBERED:], opened, self.whole and len(known) <= REMEMBERED)
 
 
@@ -203,24 +208,21 @@ def history_of(data: bytes) -> History:
             continue
         items = [*listed(payload.get("input")), *listed(payload.get("generated_items"))]
         items = [item for item in items if isinstance(item, Mapping)]
-        history = (history or History()).then(items, interrupted=bool(payload.get("interruptions")))
+        history = (history or History()).then(marks(items), interrupted=bool(payload.get("interruptions")))
     return history or History()
 
 
-def repeated(
-    history: History, inputs: Sequence[Mapping[str, Any]], generated: Sequence[Mapping[str, Any]], *, resumed: bool
-) -> frozenset[int]:
-    """Positions in `[*inputs, *generated]` of items that the rollout holds already.
+def repeated(history: History, marks: Sequence[str], inputs: int, *, resumed: bool) -> frozenset[int]:
+    """Positions of items that the rollout holds already, given the `marks` of a run's items, `inputs` of them input.
 
     An input list that has grown out of earlier runs begins with their items: it is old up to the last item of an agent
     before which a user said nothing that the rollout does not hold in the same order. A resumed run repeats the
     interrupted one, generated items included. What a user merely says again is new.
     """
-    marks = [_mark(item) for item in (*inputs, *generated)]
-    old = _grown(history, marks[: len(inputs)])
+    old = _grown(history, marks[:inputs])
     if not resumed:
         return frozenset(range(old))
-    old = max(old, _resumed(history, marks, len(inputs)))
+    old = max(old, _resumed(history, marks, inputs))
     left = Counter(history.open)
     left.subtract(marks[:old])
     found = set(range(old))
@@ -234,6 +236,8 @@ def repeated(
 def _grown(history: History, marks: Sequence[str]) -> int:
     """How many leading items of an input list repeat what is known, up to any point of it."""
     known = history.items
+    if set(marks).isdisjoint(known):
+        return 0
     places: dict[str, list[int]] = {}
     for place, mark in enumerate(known, 1):
         places.setdefault(mark, []).append(place)
