@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from .workspace import Mark
@@ -42,7 +43,7 @@ class Commit:
     """One line of the ledger, read or about to be written.
 
     `ordinal` counts from 1. `consolidated` lists the extractions, as (rollout, ordinal of its `extract`), that this
-    commit took in. `digest` is that of the written line.
+    commit took in. `digest` is that of the written line; of lines that were read, only the last one has it.
     """
 
     ordinal: int
@@ -66,14 +67,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All commits of a ledger file, its mark for the next append, and what about it does not verify.
-
-    `lines` counts the lines of the file, a torn last one included.
-    """
+    """All commits of a ledger file and its bytes. `lines` counts the lines of the file, a torn last one included."""
 
     commits: tuple[Commit, ...] = ()
-    mark: Mark = field(default_factory=lambda: Mark.of(b""))
-    problems: tuple[Problem, ...] = ()
+    data: bytes = b""
     lines: int = 0
     folds: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     """States that were folded already, by ordinal; a ledger that goes on from this one shares them."""
@@ -83,6 +80,16 @@ class Ledger:
         """Digest of the last line; empty for an empty ledger."""
         return self.commits[-1].digest if self.commits else ""
 
+    @cached_property
+    def mark(self) -> Mark:
+        """What the next append expects the file to be."""
+        return Mark.of(self.data)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What about the file does not verify. Reads it once more, and every digest in it: for those who ask."""
+        return tuple(_problems(self.data))
+
     def __len__(self) -> int:
         return len(self.commits)
 
@@ -90,33 +97,47 @@ class Ledger:
 def parse(data: bytes, after: Ledger | None = None) -> Ledger:
     """Read a ledger file; with `after`, the ledger of a prefix that ends in a whole line, only what follows it.
 
-    A line that is not JSON (a torn append) is passed over and reported; a line that breaks the chain or whose words are
-    not the ones that its digest covers is kept and reported: `sandbox-memory check` is where that is judged.
+    A line that is not JSON (a torn append) is passed over; a line that breaks the chain or whose words are not the ones
+    that its digest covers is kept. `Ledger.problems` tells of both, and `sandbox-memory check` is where it is judged.
     """
     commits: list[Commit] = list(after.commits) if after else []
-    problems: list[Problem] = list(after.problems) if after else []
-    start, before = (after.mark.size, after.lines) if after else (0, 0)
-    new, shift = data[start:].split(b"\n"), 0
+    start, before = (len(after.data), after.lines) if after else (0, 0)
+    new, last = data[start:].split(b"\n"), None
     for number, raw in enumerate(new, before + 1):
         if not raw.strip():
             continue
         try:
             line = json.loads(raw)
-            commit = _decode(line, len(commits) + 1, number)
-            false = list(_false_bodies(line["operations"]))
-        except _NOT_OURS as error:
-            problems.append(Problem(number, f"not a ledger line ({type(error).__name__}); passed over"))
+            commits.append(_decode(line, len(commits) + 1, number))
+        except _NOT_OURS:
             continue
-        ahead = line["commit"] - commit.ordinal
-        if ahead not in (0, shift):
-            problems.append(Problem(number, f"says commit {line['commit']}, but is the {commit.ordinal}th"))
-        shift = ahead
-        if commit.prev != (commits[-1].digest if commits else ""):
-            problems.append(Problem(number, "does not follow from the line before: one was changed, added or removed"))
-        problems.extend(Problem(number, what) for what in false)
-        commits.append(commit)
+        last = line
+    if last is not None:
+        commits[-1] = replace(commits[-1], digest=chain_digest(last))
     lines = before + len(new) - (not new[-1])
-    return Ledger(tuple(commits), Mark.of(data), tuple(problems), lines, after.folds if after else {})
+    return Ledger(tuple(commits), data, lines, after.folds if after else {})
+
+
+def _problems(data: bytes) -> Iterator[Problem]:
+    ordinal, shift, digest = 0, 0, ""
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        if not raw.strip():
+            continue
+        try:
+            line = json.loads(raw)
+            commit = _decode(line, ordinal + 1, number)
+        except _NOT_OURS as error:
+            yield Problem(number, f"not a ledger line ({type(error).__name__}); passed over")
+            continue
+        ordinal += 1
+        ahead = line["commit"] - ordinal
+        if ahead not in (0, shift):
+            yield Problem(number, f"says commit {line['commit']}, but is the {ordinal}th")
+        shift = ahead
+        if commit.prev != digest:
+            yield Problem(number, "does not follow from the line before: one was changed, added or removed")
+        yield from (Problem(number, what) for what in _false_bodies(line["operations"]))
+        digest = chain_digest(line)
 
 
 def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
@@ -137,10 +158,14 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
             line["consolidated"] = [list(key) for key in draft.consolidated]
         if draft.settings is not None:
             line["settings"] = dict(draft.settings)
-        commits.append(_decode(line, line["commit"], ledger.lines + len(lines) + 1))
+        commit = _decode(line, line["commit"], ledger.lines + len(lines) + 1)
+        commits.append(replace(commit, digest=chain_digest(line)))
         lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
-    whole = ledger.lines + len(lines)
-    return b"".join(lines), Ledger(tuple(commits), ledger.mark, ledger.problems, whole, dict(ledger.folds))
+    if not lines:
+        return b"", ledger
+    torn = b"" if not ledger.data or ledger.data.endswith(b"\n") else b"\n"  # a workspace's append ends it first
+    data = b"".join((ledger.data, torn, *lines))
+    return b"".join(lines), Ledger(tuple(commits), data, ledger.lines + len(lines), dict(ledger.folds))
 
 
 def erase(data: bytes, keep: Mapping[int, Sequence[bool]]) -> bytes:
@@ -190,15 +215,14 @@ def _decode(line: Mapping[str, Any], ordinal: int, number: int) -> Commit:
         consolidated=tuple((str(rollout), int(at)) for rollout, at in line.get("consolidated", ())),
         settings=settings,
         prev=str(line["prev"]),
-        digest=chain_digest(line),
         line=number,
     )
 
 
 def _decode_operation(encoded: Mapping[str, Any]) -> Operation:
     body = encoded.get("body") or {}
-    if not isinstance(body, dict):
-        raise TypeError("the words of an operation are an object")
+    if not isinstance(body, dict) or not isinstance(encoded.get("salt", ""), str):
+        raise TypeError("the words of an operation are an object, and their salt is a text")
     facts = {key: value for key, value in encoded.items() if key not in ("op", "id", "digest", "salt", "body")}
     return Operation(
         str(encoded["op"]),

@@ -30,7 +30,10 @@ class Trust(IntEnum):
     @classmethod
     def of(cls, label: str) -> Trust:
         """The member with that lower-case name; raises `KeyError` for any other text."""
-        return cls[label.upper()]
+        return _TRUST[label]
+
+
+_TRUST = {trust.label: trust for trust in Trust}
 
 
 class Kind(str, Enum):

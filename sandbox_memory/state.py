@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,6 +90,7 @@ class State:
     """By the name of their folders, those included that a person deleted."""
     senseless: dict[int, str] = field(default_factory=dict)
     """Operations that could not be taken in, by the ordinal of their commit."""
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def limit(self) -> int:
@@ -98,11 +99,27 @@ class State:
 
     def selection(self) -> list[str]:
         """The stems of the newest conversations, newest first, at most `limit` of them."""
+        found: list[str] = self._once("selection", self._selection)
+        return found
+
+    def _selection(self) -> list[str]:
         known = [stem for stem, rollout in self.rollouts.items() if rollout.order > (0, 0)]
         return sorted(known, key=lambda stem: self.rollouts[stem].order, reverse=True)[: self.limit]
 
     def visible(self) -> dict[str, Record]:
         """The records that stand in the markdown: active, and protected or supported by the selection."""
+        found: dict[str, Record] = self._once("visible", self._visible)
+        return found
+
+    def _once(self, name: str, work: Callable[[], Any]) -> Any:
+        """What `work` gives, worked out once for each ordinal."""
+        if self._memo.get("ordinal") != self.ordinal:
+            self._memo = {"ordinal": self.ordinal}
+        if name not in self._memo:
+            self._memo[name] = work()
+        return self._memo[name]
+
+    def _visible(self) -> dict[str, Record]:
         selected = set(self.selection())
         return {
             record.id: record

@@ -71,12 +71,17 @@ class Prepared:
     committed: int
 
 
-def prepare(seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence[Maker] = ()) -> Prepared:
+def prepare(
+    seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence[Maker] = (), clean: bool = False
+) -> Prepared:
     """Adopt what people changed, let each maker commit on the state so far, and bring the markdown up to date.
 
-    `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get.
+    `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get. `clean` says that
+    the files are as they were left at the head: where no maker commits anything, they need not be read.
     """
     state = fold(seen.ledger)
+    if clean and all(change.empty and not change.refused for change in (maker(state) for maker in makers)):
+        return Prepared(state, seen.ledger, seen.summary or b"", (), (), (), 0)
     document = _parsed(seen.handbook or b"")
     if document.foreign:
         logger.warning(

@@ -21,7 +21,7 @@ from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
 from ..state import State
-from ..workspace import ABSENT, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
+from ..workspace import ABSENT, TAIL, Append, Ask, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -52,8 +52,9 @@ class Store:
     def __init__(self, workspace: Workspace, layout: Layout, *, now: Callable[[], datetime] | None = None) -> None:
         self.workspace, self.layout = workspace, layout
         self._now = now or (lambda: datetime.now(tz=timezone.utc))
-        self._data = b""
         self._ledger = Ledger()
+        self._listed: tuple[Mapping[str, int], Mapping[str, int]] | None = None
+        self._shown: tuple[int, tuple[bytes | None, ...]] | None = None
         self._lock = asyncio.Lock()
         self._mark = self._visit = ""
         self._root = workspace.root if isinstance(workspace, LocalWorkspace) else None
@@ -67,41 +68,56 @@ class Store:
         """The time now, ISO 8601 in UTC."""
         return self._now().astimezone(timezone.utc).isoformat(timespec="milliseconds")
 
-    async def see(self) -> Seen:
-        """Look at the whole memory, in one call."""
+    async def see(self, *, listing: bool = True) -> Seen:
+        """Look at the memory in one call, without the part of the ledger that was read before.
+
+        Without `listing` the transcripts and raw memories are taken to be those of the last look: where they do not
+        matter, their number costs nothing.
+        """
         layout = self.layout
         views = (layout.handbook, layout.summary, layout.inbox)
-        folders = [layout.sessions_dir, layout.memory("raw_memories"), self.marks_folder]
+        folders = [layout.sessions_dir, layout.memory("raw_memories")] if listing or self._listed is None else []
         asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in views]
-        view = await self.workspace.look([layout.ledger, *asks], folders)
+        view = await self._look_on(asks, [self.marks_folder, *folders])
+        if folders:
+            self._listed = (view.folders.get(folders[0], {}), view.folders.get(folders[1], {}))
+        sessions, raw_memories = self._listed or ({}, {})
         large = {path: TOO_LARGE for path in views if len(view.files.get(path, b"")) > LARGEST_VIEW}
         files = {path: data for path, data in view.files.items() if path not in large}
         unusable = {**view.problems, **large}
-        if layout.ledger in view.problems:
-            hint = "Move it away, then try again: it is rebuilt from nothing else"
-            raise WorkspaceError(layout.ledger, view.problems[layout.ledger], hint)
         for path, problem in unusable.items():
             logger.warning("sandbox memory: %s: %s; it is left alone", path, problem)
-        self._read(files.get(layout.ledger, b""))
         return Seen(
             ledger=self._ledger,
             handbook=files.get(layout.handbook),
             summary=files.get(layout.summary),
             inbox=files.get(layout.inbox),
-            sessions=view.folders.get(layout.sessions_dir, {}),
-            raw_memories=view.folders.get(folders[1], {}),
+            sessions=sessions,
+            raw_memories=raw_memories,
             open_marks=(*view.folders.get(self.marks_folder, {}), *self._visits()),
             unusable=unusable,
         )
 
-    def _read(self, data: bytes) -> None:
-        """Take the ledger's bytes in; only what is new is parsed where the rest is as it was."""
-        before = self._data
-        if before.endswith(b"\n") and data.startswith(before):
-            parsed = parse(data, self._ledger) if len(data) > len(before) else self._ledger
-        else:
-            parsed = parse(data)
-        self._data, self._ledger = data, parsed
+    async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:
+        """Look, and take in what the ledger says since; all of it if it is not the one that was read before."""
+        path, known = self.layout.ledger, self._ledger.data
+        start = max(0, len(known) - TAIL) if known.endswith(b"\n") else 0
+        view = await self.workspace.look([Ask(path, start=start), *asks], folders)
+        if start and not view.files.get(path, b"").startswith(known[start:]):
+            start = 0
+            view = await self.workspace.look([path, *asks], folders)
+        if path in view.problems:
+            hint = "Move it away, then try again: it is rebuilt from nothing else"
+            raise WorkspaceError(path, view.problems[path], hint)
+        data = view.files.get(path, b"")
+        if start:
+            new = data[len(known) - start :]
+            if new:
+                self._ledger = parse(known + new, self._ledger)
+        elif data != known:
+            goes_on = known.endswith(b"\n") and data.startswith(known)
+            self._ledger = parse(data, self._ledger if goes_on else None)
+        return view
 
     async def settle(
         self, actor: str, makers: Sequence[Maker] = (), extra: Extra | None = None, *, seen: Seen | None = None
@@ -119,13 +135,14 @@ class Store:
         refused_twice = 0
         done: Prepared | None = None
         for _ in range(TRIES):
-            seen, first = first or await self.see(), None
+            seen, first = first or await self.see(listing=False), None
             who = "live" if self.others_open(seen.open_marks)[0] else actor
-            prepared = await self.prepare(seen, who, () if done else makers)
+            clean = self._shown == (len(seen.ledger), _views(seen)) and not seen.unusable
+            prepared = await self.prepare(seen, who, () if done else makers, clean=clean)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
             whole = prepared if done is None else _joined(done, prepared)
             if not steps:
-                self._taken_in(seen)
+                self._taken_in(seen, prepared)
                 return whole
             self._anchor(steps)
             try:
@@ -134,12 +151,11 @@ class Store:
                 await asyncio.sleep(random.uniform(0, 0.02))
                 continue
             if prepared.committed:
-                lines = next(step.data for step in prepared.steps if isinstance(step, Append))
-                self._appended(lines, prepared.ledger)
+                self._ledger = prepared.ledger
             done, extra = whole, None
             views = {self.layout.handbook, self.layout.summary, self.layout.inbox}
             if views.isdisjoint(outcome.skipped):
-                self._taken_in(seen)
+                self._taken_in(seen, prepared)
                 return whole
             refused_twice += 1
             if refused_twice > 3:
@@ -147,9 +163,9 @@ class Store:
                 return whole
         raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
 
-    async def prepare(self, seen: Seen, actor: str, makers: Sequence[Maker]) -> Prepared:
-        """What `settle` would write."""
-        work = partial(prepare, seen, actor=actor, layout=self.layout, at=self.at(), makers=makers)
+    async def prepare(self, seen: Seen, actor: str, makers: Sequence[Maker], *, clean: bool = False) -> Prepared:
+        """What `settle` would write; `clean` if the files are known to be as it left them."""
+        work = partial(prepare, seen, actor=actor, layout=self.layout, at=self.at(), makers=makers, clean=clean)
         large = sum(len(data or b"") for data in (seen.handbook, seen.summary, seen.inbox)) > LARGE
         return await asyncio.to_thread(work) if large else work()
 
@@ -162,8 +178,7 @@ class Store:
         async with self._lock:
             for attempt in range(TRIES):
                 if attempt:
-                    view = await self.workspace.look([self.layout.ledger])
-                    self._read(view.files.get(self.layout.ledger, b""))
+                    await self._look_on()
                 state = fold(self._ledger)
                 change = maker(state)
                 if change.empty:
@@ -179,16 +194,10 @@ class Store:
                         raise
                     await asyncio.sleep(random.uniform(0, 0.02))
                     continue
-                self._appended(lines, ledger)
+                self._ledger = ledger
                 apply(state, ledger.commits[-1])
                 return state
         raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
-
-    def _appended(self, lines: bytes, ledger: Ledger) -> None:
-        """Take over what was just written, as the next look would read it."""
-        torn = b"" if not self._data or self._data.endswith(b"\n") else b"\n"
-        self._data += torn + lines
-        self._ledger = replace(ledger, mark=Mark.of(self._data))
 
     @property
     def ledger(self) -> Ledger:
@@ -256,10 +265,18 @@ class Store:
         names = visits.found(self._root, self.layout.memories_dir) if self._root is not None else []
         return [VISIT + name for name in names]
 
-    def _taken_in(self, seen: Seen) -> None:
+    def _taken_in(self, seen: Seen, done: Prepared) -> None:
+        written = {step.path: step.data for step in done.steps if isinstance(step, Replace)}
+        paths = (self.layout.handbook, self.layout.summary, self.layout.inbox)
+        now = tuple(written.get(path, data) for path, data in zip(paths, _views(seen), strict=True))
+        self._shown = (len(done.ledger), now)
         names = [mark.removeprefix(VISIT) for mark in seen.open_marks if mark.startswith(VISIT)]
         if self._root is not None and names:
             visits.clear(self._root, self.layout.memories_dir, names)
+
+
+def _views(seen: Seen) -> tuple[bytes | None, ...]:
+    return (seen.handbook, seen.summary, seen.inbox)
 
 
 def _draft(change: Change, state: State, at: str) -> Commit:
