@@ -18,6 +18,7 @@ from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.pipeline import commands
 from sandbox_memory.records import RunCapture
 from sandbox_memory.signed import is_ours
+from sandbox_memory.skills import shared_title
 
 from .kit import agree, delete_line, handbook, pipeline, process, run, said, state
 
@@ -87,6 +88,30 @@ def test_a_chinese_task_makes_a_chinese_skill(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert f"name: {path.parent.name}\n" in text and path.parent.name.isascii()
     assert "以下命令在 2 次会话中都成功过" in text and f"1. `{DEPLOY}`" in text
+
+
+@pytest.mark.parametrize(
+    ("titles", "title"),
+    [
+        (["deploy payments 2.14.0 to staging", "Deploy payments to staging, v2.15.1"], "deploy payments to staging"),
+        (["Deploy the billing service to staging", "have a call at 10", "deploy billing to staging now"],
+         "Deploy billing to staging"),
+        (["have a call with Northwind at 10", "who owns the account of Fabrikam?"], ""),
+        (["把计费服务 2.3 部署到预发环境", "请把计费服务部署到预发环境"], "把计费服务部署到预发环境"),
+        (["发布报表 317 到看板", "发布报表 371 到看板"], "发布报表到看板"),
+        (["看看日志", "整理会议纪要"], ""),
+        (["one title"], ""),
+        ([], ""),
+    ],
+)  # fmt: skip
+def test_a_skill_is_named_by_what_the_requests_share(titles: list[str], title: str) -> None:
+    assert shared_title(titles) == title
+
+
+def test_one_command_in_two_unlike_tasks_is_no_skill(tmp_path: Path) -> None:
+    ran = (DEPLOY, "exit code: 0\ndeployed billing to staging")
+    happened(tmp_path, worked("monday", ran), worked("tuesday", ran, asks="Find out why invoices are late."))
+    assert not (tmp_path / "memories" / "skills").exists()
 
 
 def test_an_edited_skill_is_never_written_again(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, 
     selection = [stem for stem in state.selection() if f"{stem}.md" in seen.raw_memories]
     chunks = _chunks(old.files.get(merged, b""))
     stale = [stem for stem in selection if len(chunks.get(stem, b"")) + 1 != seen.raw_memories[f"{stem}.md"]]
-    beyond = [name.removesuffix(".md") for name in seen.raw_memories if name.removesuffix(".md") not in selection]
+    selected = set(selection)
+    beyond = [stem for stem in (name.removesuffix(".md") for name in seen.raw_memories) if stem not in selected]
     paths = {stem: layout.memory(f"raw_memories/{stem}.md") for stem in [*stale, *beyond]}
     read = (await store.look(list(paths.values()))).files if paths else {}
     chunks |= {stem: read[paths[stem]].rstrip(b"\n") for stem in stale if paths[stem] in read}
