@@ -129,6 +129,10 @@ prettier: $(VENV)/dev ## the tests that need prettier, where Node's npm is
 		echo "npm is not installed: the tests with prettier are left out"; \
 	fi
 
+.PHONY: bench
+bench: $(VENV)/dev ## figures beside the SDK's Memory, in minutes; ARGS=--quick for a first look
+	@$(VENV)/bin/python -m benchmarks $(ARGS)
+
 .PHONY: proof
 proof: $(VENV)/dev ## long random trials: processes killed anywhere
 	$(VENV)/bin/python -m pytest -m proof --timeout 1800 $(ARGS)

@@ -25,14 +25,14 @@ from .errors import ConfigError, SandboxMemoryError
 from .host import Slot, host_of, said
 from .layout import Layout
 from .records import RunCapture
-from .transcript import clipped
+from .transcript import fitted
 
 logger = logging.getLogger(__name__)
 
 C = TypeVar("C")
 
-SUMMARY_BYTES = 60_000
-"""How much of `memory_summary.md` is told at most, whoever wrote it: the SDK's 15,000 tokens."""
+SUMMARY_TOKENS = 15_000
+"""How much of `memory_summary.md` is told at most, whoever wrote it: as much as the SDK does."""
 
 NEEDS = {
     "shell": "Shell() (memory files are read with it; or set read=None)",
@@ -101,7 +101,7 @@ class Memory(SdkMemory):
             if self.read is None:
                 return None
             raise ValueError("Memory capability is not bound to a SandboxSession")
-        summary = clipped(await self.slot(self.session).briefing(), SUMMARY_BYTES)
+        summary = fitted(await self.slot(self.session).briefing(), SUMMARY_TOKENS)
         if self.read is None or not summary.strip():
             return None
         memory_dir = self._layout().memories_dir

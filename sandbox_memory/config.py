@@ -44,7 +44,7 @@ class MemoryReadConfig(sdk.MemoryReadConfig):
     """How memory reaches the agent."""
 
     summary_tokens: int = field(default=2_000, kw_only=True)
-    """Token budget of the records in `memory_summary.md`, newest and most trusted first."""
+    """Token budget of the records in `memory_summary.md`: a person's own lines first, then kind by kind."""
 
     def __post_init__(self) -> None:
         if self.summary_tokens <= 0:
@@ -73,7 +73,7 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
     retry_delay: float = field(default=0.5, kw_only=True)
     """Seconds before the second try; doubled for each further one."""
     concurrency: int = field(default=8, kw_only=True)
-    """How many rollouts are extracted at the same time."""
+    """How many rollouts are extracted at the same time; less if their requests together have over 600,000 tokens."""
 
     def __post_init__(self) -> None:
         if self.max_raw_memories is not None and not isinstance(self.max_raw_memories, _Same):

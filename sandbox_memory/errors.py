@@ -43,11 +43,12 @@ class ModelError(SandboxMemoryError):
     """A model call failed or answered what cannot be used.
 
     `retryable` tells whether the same call may succeed later; `cause` is a short text for `status`; `attempts` is how
-    many calls were made before it was given up.
+    many calls were made before it was given up, and `spent` what they cost: requests, input and output tokens.
     """
 
     def __init__(self, cause: str, *, retryable: bool = True) -> None:
         self.cause, self.retryable, self.attempts = cause, retryable, 0
+        self.spent: tuple[int, ...] = (0, 0, 0)
         super().__init__(cause)
 
 

@@ -239,7 +239,12 @@ def _fail(state: State, operation: Operation, commit: Commit, position: int) -> 
 
 
 def _usage(state: State, operation: Operation, commit: Commit, position: int) -> None:
-    state.consolidation_usage = _sum(state.consolidation_usage, operation.facts.get("usage", {}))
+    spent = operation.facts.get("usage", {})
+    if not operation.id:
+        state.consolidation_usage = _sum(state.consolidation_usage, spent)
+        return
+    known = state.rollouts.get(operation.id, RolloutState())
+    state.rollouts[operation.id] = replace(known, usage=_sum(known.usage, spent))
 
 
 def _write_skill(state: State, operation: Operation, commit: Commit, position: int) -> None:

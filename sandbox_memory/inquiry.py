@@ -14,6 +14,7 @@ from .folding import fold
 from .layout import Layout
 from .ledger import Operation
 from .pipeline.reports import due
+from .pipeline.settle import Seen
 from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
@@ -114,8 +115,18 @@ class Inquiry:
             "consolidation_usage": dict(state.consolidation_usage),
             "max_raw_memories": state.limit,
             "open_sessions": len(others),
-            "unusable": dict(seen.unusable),
+            "unusable": {**seen.unusable, **self._unreadable(seen)},
             "ledger_problems": [asdict(problem) for problem in seen.ledger.problems],
+        }
+
+    def _unreadable(self, seen: Seen) -> dict[str, str]:
+        """The lines of the two files that hold bytes which are no UTF-8: they stay, and nothing is read from them."""
+        files = ((self.layout.handbook, seen.handbook), (self.layout.summary, seen.summary))
+        return {
+            f"{path}:{item.line}": "holds bytes that are no UTF-8"
+            for path, data in files
+            for item in Document.parse(data or b"").items
+            if not item.readable
         }
 
     async def history(self) -> list[dict[str, Any]]:

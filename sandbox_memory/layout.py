@@ -17,13 +17,17 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+AUDIENCES = ("one", "many")
+_KEYS = frozenset(("description", "memories_dir", "sessions_dir", "audience", "guidance", "headings"))
+
 
 @dataclass(frozen=True)
 class Preset:
     """One `layouts/<name>/layout.toml`.
 
-    `headings` maps each kind that is remembered to the level-2 heading that it stands under in `MEMORY.md`; a kind that
-    is missing there is not remembered. `audience` is "one" (a person or a team that works together) or "many".
+    `headings` maps each kind that is remembered to the level-2 heading that it stands under in `MEMORY.md`, in the
+    order in which a prompt shows them; a kind that is missing there is not remembered. `audience` is "one" (a person or
+    a team that works together) or "many": then what one said of themselves is not told to the run of the next.
     `guidance` is told to the models.
     """
 
@@ -34,6 +38,15 @@ class Preset:
     audience: str
     headings: dict[Kind, str]
     guidance: str
+
+    def __post_init__(self) -> None:
+        if self.audience not in AUDIENCES:
+            raise ValueError(f"audience must be one of {', '.join(AUDIENCES)}, got: {self.audience!r}")
+        for heading in self.headings.values():
+            if heading != " ".join(heading.split()) or not heading or heading.startswith("#"):
+                raise ValueError(f"a heading must be one line of plain words, got: {heading!r}")
+        if Kind.FACT not in self.headings:
+            raise ValueError("headings must have a fact: what a person writes anywhere else is one")
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,8 @@ def load_preset(name: str) -> Preset:
     path = folder("layouts") / name / "layout.toml"
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
+        if unknown := sorted(data.keys() - _KEYS):
+            raise ValueError(f"unknown key {unknown[0]!r}; the keys are: {', '.join(sorted(_KEYS))}")
         return Preset(
             name=name,
             description=data["description"],

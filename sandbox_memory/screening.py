@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
+from .certain import Sure, Waiting, decide
 from .governance.wording import content, normal, words
+from .known import Known
 from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status
+from .sameness import overlap, tokens
 from .state import State
+from .tokens import estimate
 
 DELETED, CHANGED, REPLACED, KNOWN = (
     "a person deleted it",
@@ -21,40 +26,153 @@ TELLING = 3
 """How many words that carry meaning it takes to be an echo: fewer stand anywhere."""
 RESTATED, MADE_OF = 0.8, 0.5
 """Share of the spent words that a text repeats, and share of its own words that are spent, to be an echo."""
-TOUCHED = 40
-"""How many existing records a plan is shown at most."""
+NEAR = 5
+"""How many of the records that it touches are shown for one candidate."""
+TOUCHED, TOUCHED_TOKENS, OVERHEAD = 40, 6_000, 40
+"""How many existing records a plan is shown at most, in number and tokens; one takes so many beside its text."""
+NEW_TOKENS = 24_000
+"""How many tokens the new candidates of several conversations take at most."""
+NEAR_GROUPS, GROUPS = 3, 20
+"""How many titles of groups are shown for one task, and in all."""
+SUMMARIES = 12
+"""How many rollout summaries may be opened."""
+SAME_TASK = 0.5
+"""How much the titles of two attempts must overlap (Jaccard) to be of one task."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one consolidation works on: numbered candidates and records, as the prompt shows them."""
+    """What one consolidation works on: numbered candidates and records, as the prompt shows them.
+
+    `sure` is what code decided before. `ages` has the age rank of the conversation of each candidate, 1 for the oldest.
+    `summaries` maps rollouts that candidates and records quote to their summary files, candidates' first.
+    """
 
     keys: tuple[tuple[str, int], ...]
-    candidates: tuple[Candidate, ...]
-    records: tuple[Record, ...]
-    groups: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = ()
+    records: tuple[Record, ...] = ()
+    groups: tuple[str, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    sure: tuple[Sure, ...] = ()
+    ages: tuple[int, ...] = ()
+    summaries: Mapping[str, str] = field(default_factory=dict)
 
 
-def inputs(state: State, most: int) -> Inputs:
-    """The oldest pending candidates that may come in, about `most` of them, and the records that they touch."""
-    kept: list[Candidate] = []
-    refused: list[Refusal] = []
+def inputs(state: State, most: int, known: Known | None = None) -> Inputs:
+    """The oldest pending candidates that may come in, about `most` of them, and the records that they touch.
+
+    What is certain is decided, and left out of the candidates. `known` is brought up to date: kept for the next call,
+    it saves reading every record again.
+    """
+    known = known or Known()
+    known.update(state.visible())
     screen = Screen(state)
+    waiting, keys, refused = _waiting(state, screen, most)
+    decided = decide(waiting, known, lambda stem: state.rollouts[stem].order if stem in state.rollouts else (0, 0))
+    refused += [Refusal(candidate.text, REPLACED) for candidate in decided.outdated]
+    left = _by_task(decided.left)
+    candidates = tuple(each.candidate for each in left)
+    turns = sorted({each.turn[:3] for each in left})
+    records = touched(candidates, known)
+    return Inputs(
+        keys=tuple(keys),
+        candidates=candidates,
+        records=records,
+        groups=_groups(candidates, records, known),
+        refused=tuple(refused),
+        sure=decided.sure,
+        ages=tuple(turns.index(each.turn[:3]) + 1 for each in left),
+        summaries=_summaries(candidates, records, state),
+    )
+
+
+def _waiting(state: State, screen: Screen, most: int) -> tuple[list[Waiting], list[tuple[str, int]], list[Refusal]]:
+    kept: list[Waiting] = []
     keys: list[tuple[str, int]] = []
+    refused: list[Refusal] = []
+    size = 0
     for key in sorted(state.pending, key=lambda key: (state.orders[key], key[1])):
-        if keys and len(kept) + len(state.pending[key]) > most:
+        size += sum(2 * estimate(candidate.text) + OVERHEAD for candidate in state.pending[key])
+        if keys and (len(kept) + len(state.pending[key]) > most or size > NEW_TOKENS):
             break
         keys.append(key)
+        segments: dict[str, int] = {}
         for candidate in state.pending[key]:
             why = screen.refuses(candidate)
             if why:
                 refused.append(Refusal(candidate.text, why))
-            else:
-                kept.append(candidate)
-    visible = state.visible()
-    groups = tuple(dict.fromkeys(record.group for record in visible.values() if record.group))
-    return Inputs(tuple(keys), tuple(kept), touched(kept, visible.values()), groups, tuple(refused))
+                continue
+            for e in candidate.evidence:
+                segments.setdefault(e.segment, len(segments))
+            place = max(((segments[e.segment], e.item, e.start) for e in candidate.evidence), default=(0, 0, 0))
+            kept.append(Waiting(candidate, (*state.orders[key], key[1], *place), screen.repeated(candidate)))
+    return kept, keys, refused
+
+
+def _by_task(left: Sequence[Waiting]) -> list[Waiting]:
+    """In order of turn, but the candidates of one task side by side: its attempts may make one experience."""
+    tasks: list[tuple[frozenset[str], list[Waiting]]] = []
+    for each in sorted(left, key=lambda each: each.turn):
+        title = tokens(each.candidate.task.casefold())
+        alike = next((task for words, task in tasks if words == title or overlap(words, title) >= SAME_TASK), None)
+        if alike is None:
+            tasks.append((title, alike := []))
+        alike.append(each)
+    return [each for _, task in tasks for each in task]
+
+
+def touched(candidates: Sequence[Candidate], known: Known) -> tuple[Record, ...]:
+    """The records that candidates touch, at most `TOUCHED`: the nearest of each, then the second nearest, and so on.
+
+    Nearest are those of the same subject, with a quote from the same item, or of the same task, then those most alike
+    in words.
+    """
+    near = [_near(candidate, known) for candidate in candidates]
+    ranked = (record for rank in zip_longest(*near) for record in rank if record is not None)
+    found = dict[str, Record]()
+    size = 0
+    for record in ranked:
+        if record.id not in found:
+            size += estimate(record.text) + OVERHEAD
+            if found and (len(found) == TOUCHED or size > TOUCHED_TOKENS):
+                break
+            found[record.id] = record
+    return tuple(found.values())
+
+
+def _near(candidate: Candidate, known: Known) -> list[Record]:
+    about = known.about(candidate.subject)[-NEAR:]
+    quoted = [record for evidence in candidate.evidence for record in known.quoted(evidence)[-NEAR:]]
+    alike = known.alike(f"{candidate.text}\n{candidate.subject}", NEAR)
+    ranked = (*about, *alike[:1], *quoted[:2], *_attempts(candidate, known)[-2:], *alike)
+    return list({record.id: record for record in ranked}.values())[:NEAR]
+
+
+def _attempts(candidate: Candidate, known: Known) -> list[Record]:
+    """What earlier attempts at the task of a candidate left, of its kind."""
+    title = tokens(candidate.task.casefold())
+    group = next((group for group in known.groups(candidate.task, 1) if _one_task(title, group)), "")
+    return [record for record in known.under(group) if record.kind is candidate.kind] if group else []
+
+
+def _one_task(title: frozenset[str], other: str) -> bool:
+    return overlap(title, tokens(other.casefold())) >= SAME_TASK
+
+
+def _groups(candidates: Sequence[Candidate], records: Sequence[Record], known: Known) -> tuple[str, ...]:
+    """The titles that a candidate may belong under: those like its task, and those of the records that it touches."""
+    tasks = dict.fromkeys(candidate.task for candidate in candidates if candidate.task)
+    near = [known.groups(task, NEAR_GROUPS) for task in tasks]
+    titles = [title for rank in zip_longest(*near) for title in rank if title]
+    titles += [record.group for record in records if record.group]
+    return tuple(dict.fromkeys(titles))[:GROUPS]
+
+
+def _summaries(candidates: Sequence[Candidate], records: Sequence[Record], state: State) -> dict[str, str]:
+    shown: tuple[Candidate | Record, ...] = (*candidates, *records)
+    stems = dict.fromkeys(e.rollout for each in shown for e in each.evidence)
+    files = {stem: state.rollouts[stem].summary_file for stem in stems if stem in state.rollouts}
+    return dict(list({stem: file for stem, file in files.items() if file}.items())[:SUMMARIES])
 
 
 def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
@@ -76,6 +194,7 @@ class Screen:
 
     def __init__(self, state: State) -> None:
         self._spent: dict[tuple[str, str], list[tuple[Evidence, str]]] = {}
+        self._words: dict[tuple[str, str], list[str]] = {}
         for id, spans in state.tombstones.items():
             record = state.records.get(id)
             gone = record is None or record.status is not Status.ACTIVE
@@ -95,21 +214,36 @@ class Screen:
         whys = [self._why(quote, candidate.text) for quote in candidate.evidence]
         return whys[0] if whys and all(whys) else ""
 
+    def repeated(self, candidate: Candidate) -> bool:
+        """True if each quote is from a run of which something was taken in before."""
+        return all((quote.rollout, quote.segment) in self._spent for quote in candidate.evidence)
+
     def _why(self, quote: Evidence, text: str) -> str:
-        for span, why in self._spent.get((quote.rollout, quote.segment), ()):
-            if span.overlaps(quote) or _echoes(quote.quote, text, span.quote):
+        place = quote.rollout, quote.segment
+        spent = self._spent.get(place, ())
+        if not spent:
+            return ""
+        if place not in self._words:
+            self._words[place] = [_bare(span.quote) for span, _ in spent]
+        whole = normal(quote.quote).casefold()
+        for (span, why), said in zip(spent, self._words[place], strict=True):
+            if span.overlaps(quote) or (said in whole and _echoes(text, span.quote)):
                 return why
         return ""
 
 
-def _echoes(quote: str, text: str, spent: str) -> bool:
-    """True if the quote has the spent words in it, as when an agent repeats what it was told, and the text uses them.
+def _bare(quote: str) -> str:
+    return normal(quote).casefold().strip(" .!。！")
+
+
+def _echoes(text: str, spent: str) -> bool:
+    """True if a text uses the spent words that stand in its quote, as when an agent repeats what it was told.
 
     A text that is about something else in the same message is none: it has neither most of the spent words, nor most
     of its own from them.
     """
-    said, known = normal(spent).casefold().strip(" .!。！"), _content(spent)
-    if len(known) < TELLING or said not in normal(quote).casefold():
+    known = _content(spent)
+    if len(known) < TELLING:
         return False
     own = _content(text)
     both = len(own & known)
@@ -132,23 +266,3 @@ def echoes(evidence: Sequence[Evidence], rollouts: Mapping[str, Rollout]) -> Ite
 
 def _content(text: str) -> frozenset[str]:
     return content(words(normal(text)))
-
-
-def touched(candidates: Sequence[Candidate], records: Iterable[Record]) -> tuple[Record, ...]:
-    """The records that share a subject or words with the candidates, most shared first, at most `TOUCHED`."""
-    subjects = {candidate.subject for candidate in candidates if candidate.subject}
-    words = [_words(candidate.text) for candidate in candidates]
-    scored = []
-    for record in records:
-        own = _words(record.text)
-        score = max((len(own & other) / (len(own | other) or 1) for other in words), default=0.0)
-        if record.subject and record.subject in subjects:
-            score += 1.0
-        if score > 0.1:
-            scored.append((score, record.created, record))
-    scored.sort(key=lambda entry: entry[:2], reverse=True)
-    return tuple(record for *_, record in scored[:TOUCHED])
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[^\W_]{2,}|[\u3400-\u9fff]", text.casefold()))

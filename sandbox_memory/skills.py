@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -26,8 +26,13 @@ FAILURES = 5
 TELLING = 2
 """How many words with a meaning make a title."""
 
-_COMMAND = re.compile(r"`[^`\s]+\s[^`]+`|`\.{0,2}/[^`]+`")
+_COMMAND = re.compile(r"`([^`\s]+\s[^`]+|\.{0,2}/[^`]+)`")
 """Something that is run, with what it is run on; a name alone is none."""
+_CURE = re.compile(
+    r"(?:failed|失败)\b.*(?:then|after|with|之后|然后|改用) " + _COMMAND.pattern + r"(?! (?:failed|失败))"
+)
+_VALUE = re.compile(r"(?<==)[\w.-]*\d[\w.-]*|(?<![\w.-])v?\d+(?:\.\d+)+(?![\w.-])")
+"""What a command may have otherwise each time: a version, and a value with a digit that is given to a name."""
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff][\w./:-]*\w|\w")
 
@@ -51,37 +56,80 @@ def file_of(name: str) -> str:
     return f"skills/{name}/SKILL.md"
 
 
+@dataclass
+class _Step:
+    """A command with the records that show it to work, and the conversations in which it did."""
+
+    commands: list[str]
+    records: list[Record]
+    seen: set[str]
+
+    @property
+    def text(self) -> str:
+        """The command, in the words of the procedure that tells most; what differs from time to time is left open."""
+        told = next((r for r in reversed(self.records) if r.kind is Kind.PROCEDURE), None)
+        last = _command(told) if told else self.commands[-1]
+        opened = last
+        for other in self.commands:
+            opened = _opened(opened, other)
+        text = told.text if told and told.trust > Trust.EXTERNAL else f"`{last}`"
+        return one_line(text.replace(f"`{last}`", f"`{opened}`"))
+
+
 def made_of(state: State) -> list[Skill]:
-    """The skills that the visible records make: one for each task group with a procedure that worked twice.
+    """The skills that the visible records make: the commands that worked in two conversations about one task.
 
-    The conversations in which it did must be about one task, which is what the words that their titles share name.
+    What they are about is named by the words that the titles of the conversations share.
     """
-    groups: dict[str, list[Record]] = {}
-    for record in sorted(state.visible().values(), key=lambda record: (record.created, record.id)):
-        groups.setdefault(record.group, []).append(record)
-    made: dict[str, Skill] = {}
-    for records in groups.values():
-        steps = [
-            r for r in records if r.kind is Kind.PROCEDURE and _COMMAND.search(r.text) and len(_worked(r)) >= TWICE
-        ]
-        if steps:
-            skill = _skill(steps, records, state)
-            if skill is not None:
-                made.setdefault(skill.name, skill)
-    return list(made.values())
+    steps: dict[str, _Step] = {}
+    visible = state.visible().values()
+    for record in visible:
+        command = _command(record)
+        seen = {quote.rollout for quote in record.evidence if quote.trust in (Trust.OBSERVED, Trust.EXTERNAL)}
+        if command and seen:
+            step = steps.setdefault(_VALUE.sub("", command), _Step([], [], set()))
+            step.commands.append(command)
+            step.records.append(record)
+            step.seen |= seen & state.rollouts.keys()
+    tasks: dict[str, list[_Step]] = {}
+    for step in steps.values():
+        if len(step.seen) >= TWICE and any(record.kind is Kind.PROCEDURE for record in step.records):
+            titles = [state.rollouts[stem].task for stem in _in_order(step.seen, state)]
+            tasks.setdefault(shared_title(titles), []).append(step)
+    lessons = [r for r in visible if r.kind is Kind.LESSON and r.trust > Trust.EXTERNAL]
+    made = (_skill(title, found, lessons, state) for title, found in tasks.items() if title)
+    return list({skill.name: skill for skill in made}.values())
 
 
-def _worked(record: Record) -> set[str]:
-    """The conversations in which a tool's own output showed it."""
-    return {quote.rollout for quote in record.evidence if quote.trust is Trust.OBSERVED}
+def _command(record: Record) -> str:
+    """The command that a record shows to have worked: of a procedure the first, of a lesson the cure."""
+    if record.kind is Kind.PROCEDURE:
+        found = _COMMAND.match(record.text) or next(_COMMAND.finditer(record.text), None)
+        return found[1] if found else ""
+    if record.kind is Kind.LESSON and (cure := _CURE.search(record.text)):
+        return cure[1]
+    return ""
 
 
-def _skill(steps: list[Record], records: list[Record], state: State) -> Skill | None:
-    seen = [stem for stem in set().union(*map(_worked, steps)) if stem in state.rollouts]
-    seen.sort(key=lambda stem: state.rollouts[stem].order)
-    title = shared_title([state.rollouts[stem].task for stem in seen])
-    if not title:
-        return None
+def _opened(command: str, other: str) -> str:
+    """The command with the values that another time had otherwise named in pointed brackets."""
+    mine, theirs = list(_VALUE.finditer(command)), list(_VALUE.finditer(other))
+    if len(mine) != len(theirs):
+        return command
+    for one, two in reversed(list(zip(mine, theirs, strict=True))):
+        if one.group() != two.group():
+            key = re.search(r"[\w.-]+(?==$)", command[: one.start()])
+            command = f"{command[: one.start()]}<{key.group() if key else 'value'}>{command[one.end() :]}"
+    return command
+
+
+def _in_order(stems: Iterable[str], state: State) -> list[str]:
+    return sorted(stems, key=lambda stem: state.rollouts[stem].order)
+
+
+def _skill(title: str, steps: list[_Step], lessons: list[Record], state: State) -> Skill:
+    seen = _in_order(set().union(*(step.seen for step in steps)), state)
+    groups = {record.group for step in steps for record in step.records}
     chinese = _CJK.search(title) is not None
     digest = hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()
     name = slug(title, f"skill-{digest[:8]}", fallback=title)
@@ -97,10 +145,11 @@ def _skill(steps: list[Record], records: list[Record], state: State) -> Skill | 
         chinese=chinese,
         times=len(seen),
         last=max(state.rollouts[stem].updated_at[:10] for stem in seen),
-        steps=[one_line(record.text) for record in steps],
-        failed=[one_line(r.text) for r in records if r.kind is Kind.LESSON and r.trust > Trust.EXTERNAL][-FAILURES:],
+        steps=[step.text for step in steps],
+        failed=[one_line(record.text) for record in lessons if record.group in groups][-FAILURES:],
     )
-    return Skill(name, tuple(record.id for record in steps), signed(text, below="metadata:"))
+    records = dict.fromkeys(record.id for step in steps for record in step.records)
+    return Skill(name, tuple(records), signed(text, below="metadata:"))
 
 
 def shared_title(titles: Sequence[str]) -> str:

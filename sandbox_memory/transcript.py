@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from .records import Item, Rollout
+from .blobs import without_bulk, without_encoded
+from .quoting import MEMORY, Found, locate
+from .records import Item, Rollout, Segment
+from .tokens import estimate
+
+__all__ = ["MEMORY", "TOKENS", "Found", "Transcript", "fitted", "locate", "transcribe"]
 
 TOKENS = 150_000
-"""Default budget of a transcript."""
-CLIPPED = 6_000
-"""Bytes that an item may keep once the transcript is over its budget; a person's message keeps all it can."""
-MEMORY = "memory"
-"""Label of items that repeat what memory said: shown, but no evidence."""
+"""Default budget of a request in tokens: current models take more, but find less in more."""
+CLIPPED = 2_000
+"""Tokens that an item may keep at least before whole items are dropped for it; a person's message keeps more."""
+SAID = 300
+"""Tokens that a person's message keeps at least before whole messages are dropped."""
+FILLED = 0.95
+"""How much of the budget is filled: a text that repeats one line repeats the error of its estimate too."""
 
-_BLOB = re.compile(r"[A-Za-z0-9+/=_-]{600,}")
-_REFERENCE = re.compile(r"s?(\d+)\s*[.:]\s*(\d+)")
-_LOOSE = {"'": "['’‘`]", '"': '["“”]', "-": "[-–—−]", "’": "['’]", "“": '["“]', "”": '["”]', "–": "[-–]", "—": "[-—]"}
+SAMPLED, SLICES = 50_000, 25
+"""Of how many characters of a long item its size is told, in how many slices."""
+
+_MARKER = 45
+_HEADER = 40
+_NAMES = {"user": "of the user", "assistant": "of the agent", "call": "calls", "output": "outputs"}
 
 
 @dataclass(frozen=True)
@@ -28,92 +39,124 @@ class Transcript:
     left_out: str = ""
 
 
-@dataclass(frozen=True)
-class Found:
-    """Where a quote stands: `text` is the verbatim text of characters `start` to `end` of the item."""
-
-    segment: str
-    item: Item
-    start: int
-    end: int
-    text: str
-
-
-def cost(text: str) -> int:
-    """Tokens that a text may cost: a third of its bytes, close for code, JSON and Chinese, too many for prose."""
-    return len(text.encode("utf-8", "replace")) // 3 + 1
-
-
 def transcribe(rollout: Rollout, *, tokens: int = TOKENS) -> Transcript:
     """Every item with its reference at the left margin and its text indented, within `tokens`.
 
     What is too long loses first the middle of long items, then whole items from the middle of the rollout. What a
-    person said stays, clipped only if that alone goes over. References are `s<run>.<item>`, runs counted from 1.
+    person said stays: one message is clipped only where it is long itself, and only where all of them together are too
+    much are the newest and the oldest kept. Encoded data, dumps and lines of machines are markers from the start.
+    References are `s<run>.<item>`, runs counted from 1.
     """
-    shown = [
-        _Shown(number, item, _BLOB.sub(_blob, item.text))
+    entries = [
+        _Entry(number, item, item.text if item.role == "user" else without_bulk(without_encoded(item.text)))
         for number, segment in enumerate(rollout.segments, 1)
         for item in segment.items
     ]
-    budget = tokens * 3 - sum(120 for _ in rollout.segments) - 400
-    clipped = dropped = 0
-    if sum(entry.size for entry in shown) > budget:
-        shown, clipped = _clip(shown, budget)
-        shown, dropped = _drop(shown, budget)
-    told = [f"the middle of {clipped} long items is missing"] if clipped else []
-    told += [f"{dropped} of {dropped + len(shown)} items are missing"] if dropped else []
-    return Transcript("\n".join(_lines(rollout, shown)), " and ".join(told))
+    budget = int(tokens * FILLED)
+    if sum(entry.cost for entry in entries) + _HEADER * len(rollout.segments) <= budget:
+        shown = Transcript("\n".join(_lines(rollout, entries, entries)))
+        if estimate(shown.text) <= tokens:
+            return shown
+    shown = _shortened(rollout, entries, budget)
+    while estimate(shown.text) > tokens and budget > 200:
+        budget = budget * 9 // 10
+        shown = _shortened(rollout, entries, budget)
+    return shown
+
+
+def _shortened(rollout: Rollout, entries: Sequence[_Entry], budget: int) -> Transcript:
+    short = _clip(entries, budget)
+    kept = _choose(short, budget)
+    gone = [entry for place, entry in enumerate(entries) if place not in kept]
+    cuts = [max(entries[place].cost - short[place].cost, 1) for place in kept if short[place] is not entries[place]]
+    told = []
+    if cuts:
+        long = "a long item" if len(cuts) == 1 else f"{len(cuts):,} long items"
+        told.append(f"the middle of {long} is missing (about {_round(sum(cuts))} tokens)")
+    if gone:
+        some = f"{len(gone):,} of {len(entries):,} items {'is' if len(gone) == 1 else 'are'} missing"
+        told.append(f"{some} (about {_round(sum(entry.cost for entry in gone))} tokens)")
+    shown = [entry if place in kept else None for place, entry in enumerate(short)]
+    return Transcript("\n".join(_lines(rollout, entries, shown)), " and ".join(told))
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Entry:
     segment: int
     item: Item
     text: str
 
     @property
     def head(self) -> str:
-        label = " ".join(self.item.label.split())
+        label = " ".join(self.item.label.split())[:80]
         bare = label in ("", self.item.role) or self.item.text.startswith(label)
         who = self.item.role if bare else f"{self.item.role} {label}"
         return f"[s{self.segment}.{self.item.index} {who}]"
 
     @property
-    def size(self) -> int:
-        """Bytes, two for the indentation of each line, and room for a marker before it."""
-        return len(self.text.encode("utf-8", "replace")) + 3 * self.text.count("\n") + len(self.head) + 60
+    def block(self) -> str:
+        return "\n  ".join([self.head, *self.text.split("\n")])
 
-    def clip(self, limit: int) -> _Shown:
-        """With its middle left out so that it takes no more than `limit`, or as little as a clipped item can."""
-        shown, room = self, limit
-        while shown.size > limit and room > 40:
-            room = room * 9 // 10
-            shown = _Shown(self.segment, self.item, clipped(self.text, room))
-        return shown
+    @cached_property
+    def cost(self) -> int:
+        return _roughly(self.block) + 1
+
+    def clip(self, limit: int) -> _Entry:
+        """With its middle left out so that it takes at most about `limit` tokens; itself if it does not take more."""
+        if self.cost <= limit:
+            return self
+        return next(
+            entry
+            for text, last in _shorter(self.text, self.cost, limit)
+            if (entry := _Entry(self.segment, self.item, text)).cost <= limit or last
+        )
 
 
-def _blob(match: re.Match[str]) -> str:
-    return f"[… {len(match.group()):,} characters of encoded data …]"
+def _roughly(text: str) -> int:
+    """The estimate of a text; that of a long one by slices of it, as it will be clipped or counted again."""
+    if len(text) <= 2 * SAMPLED:
+        return estimate(text)
+    step = len(text) // SLICES
+    return (
+        estimate("\n".join(text[n * step : n * step + SAMPLED // SLICES] for n in range(SLICES))) * len(text) // SAMPLED
+    )
 
 
-def clipped(text: str, limit: int) -> str:
-    """Two thirds of `limit` bytes from the start of the text, one from its end, a line that tells what is missing."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= limit:
+def fitted(text: str, tokens: int) -> str:
+    """The text in at most about `tokens` tokens: two thirds from its start, one from its end, and what is missing."""
+    whole = estimate(text)
+    if whole <= tokens:
         return text
-    head = data[: limit * 2 // 3].decode("utf-8", "ignore")
-    tail = data[len(data) - limit // 3 :].decode("utf-8", "ignore")
-    return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters are missing here …]\n{tail}"
+    return next(shown for shown, last in _shorter(text, whole, tokens) if estimate(shown) <= tokens or last)
 
 
-def _clip(shown: Sequence[_Shown], budget: int) -> tuple[list[_Shown], int]:
-    others = [entry.clip(CLIPPED) if entry.item.role != "user" else entry for entry in shown]
-    said = [entry.size for entry in others if entry.item.role == "user"]
+def _shorter(text: str, whole: int, tokens: int) -> Iterator[tuple[str, bool]]:
+    """The text, of `whole` tokens, without its middle: about `tokens` long, then ever shorter; True with the last."""
+    keep = len(text) * max(tokens - 30, 1) / whole
+    while True:
+        head, tail = text[: int(keep * 2 / 3)], text[len(text) - int(keep / 3) :]
+        gone = len(text) - len(head) - len(tail)
+        told = f"{gone:,} characters, about {_round(whole * gone // len(text))} tokens"
+        yield f"{head}\n[… {told}, are missing here …]\n{tail}", keep < 30
+        keep *= 0.9
+
+
+def _round(tokens: int) -> str:
+    """Two digits are true of an estimate."""
+    unit = 10 ** max(len(str(tokens)) - 2, 0)
+    return f"{tokens // unit * unit:,}"
+
+
+def _clip(entries: Sequence[_Entry], budget: int) -> list[_Entry]:
+    """Each entry no longer than the budget allows where all share it: a person's messages get three quarters first."""
+    said = [entry.cost + _MARKER for entry in entries if entry.item.role == "user"]
     room = budget * 3 // 4
-    if sum(said) > room:
-        limit = _level(said, room)
-        others = [entry.clip(limit) if entry.item.role == "user" else entry for entry in others]
-    return others, sum(1 for before, after in zip(shown, others, strict=True) if before is not after)
+    most = max(_level(said, room) - _MARKER, SAID) if sum(said) > room else budget
+    short = [entry.clip(most) if entry.item.role == "user" else entry for entry in entries]
+    rest = budget - sum(entry.cost + _MARKER + _HEADER for entry in short if entry.item.role == "user")
+    others = [entry.cost + _HEADER for entry in entries if entry.item.role != "user"]
+    most = max(_level(others, max(rest, 0)) - _HEADER, min(CLIPPED, max(rest, 0) // 6), 60)
+    return [entry if entry.item.role == "user" else entry.clip(most) for entry in short]
 
 
 def _level(sizes: Sequence[int], room: int) -> int:
@@ -126,81 +169,68 @@ def _level(sizes: Sequence[int], room: int) -> int:
     return rest // max(left, 1)
 
 
-def _drop(shown: Sequence[_Shown], budget: int) -> tuple[list[_Shown], int]:
-    """Take items from both ends until the budget is spent; a person's messages are taken first, wherever they stand."""
-    kept = {place for place, entry in enumerate(shown) if entry.item.role == "user"}
-    room = budget - sum(shown[place].size for place in kept)
-    for place in _from_both_ends(len(shown)):
-        if place in kept:
-            continue
-        room -= shown[place].size
-        if room < 0:
+def _choose(entries: Sequence[_Entry], budget: int) -> set[int]:
+    """The places that are shown: a person's messages wherever they stand, then both ends, until the budget is spent."""
+    kept: set[int] = set()
+    seen: set[int] = set()
+    left = budget
+    said = [place for place, entry in enumerate(entries) if entry.item.role == "user"]
+    others = [place for place, entry in enumerate(entries) if entry.item.role != "user"]
+    for places, marker in ((said, _MARKER), (others, 0)):
+        for place in _from_both_ends(places):
+            entry = entries[place]
+            left -= entry.cost + marker + (0 if entry.segment in seen else _HEADER)
+            if left < 0:
+                break
+            kept.add(place)
+            seen.add(entry.segment)
+        if left < 0:
             break
-        kept.add(place)
-    return [shown[place] for place in sorted(kept)], len(shown) - len(kept)
+    return kept
 
 
-def _from_both_ends(count: int) -> Iterator[int]:
-    for place in range((count + 1) // 2):
-        yield place
-        if count - 1 - place != place:
-            yield count - 1 - place
+def _from_both_ends(places: Sequence[int]) -> Iterator[int]:
+    """The last, the first, the last but one, the second…"""
+    for step in range((len(places) + 1) // 2):
+        yield places[-1 - step]
+        if step != len(places) - 1 - step:
+            yield places[step]
 
 
-def _lines(rollout: Rollout, shown: Sequence[_Shown]) -> Iterator[str]:
-    by_segment: dict[int, list[_Shown]] = {}
-    for entry in shown:
-        by_segment.setdefault(entry.segment, []).append(entry)
+def _lines(rollout: Rollout, entries: Sequence[_Entry], shown: Sequence[_Entry | None]) -> Iterator[str]:
+    """The lines of all runs; `shown` has None for each entry that is left out, and a run that loses all has no line."""
+    whole = shown is entries
+    gone: list[_Entry] = []
+    place = 0
     for number, segment in enumerate(rollout.segments, 1):
-        agent = f", agent {' '.join(segment.agent.split())}" if segment.agent else ""
-        yield f"== run s{number}: {segment.updated_at}, {segment.terminal_state}{agent}"
-        place = {item.index: rank for rank, item in enumerate(segment.items)}
-        due = 0
-        for entry in by_segment.get(number, ()):
-            rank = place[entry.item.index]
-            if rank > due:
-                yield f"[… {rank - due} items are missing here …]"
-            yield entry.head
-            yield from ("  " + line for line in entry.text.split("\n"))
-            due = rank + 1
-        if len(segment.items) > due:
-            yield f"[… {len(segment.items) - due} items are missing here …]"
+        headed = False
+        if whole and not segment.items:
+            yield _header(number, segment)
+        for _ in segment.items:
+            entry = shown[place]
+            if entry is None:
+                gone.append(entries[place])
+            else:
+                if gone:
+                    yield _missing(gone)
+                    gone = []
+                if not headed:
+                    yield _header(number, segment)
+                    headed = True
+                yield entry.block
+            place += 1
+    if gone:
+        yield _missing(gone)
 
 
-def locate(quote: str, reference: str, rollout: Rollout) -> Found | None:
-    """Where a quote stands, letter by letter but for blanks, typographic quotes, dashes and case; None if nowhere.
-
-    The item that `reference` names is looked at first, then all others in order. Items that repeat memory are left out.
-    """
-    pattern = _pattern(quote)
-    if pattern is None:
-        return None
-    named = _named(reference, rollout)
-    places = [(segment.id, item) for segment in rollout.segments for item in segment.items]
-    for segment, item in ([named] if named else []) + places:
-        if item.label == MEMORY:
-            continue
-        start = item.text.find(quote)
-        if start >= 0:
-            return Found(segment, item, start, start + len(quote), quote)
-        match = pattern.search(item.text)
-        if match:
-            return Found(segment, item, match.start(), match.end(), match.group())
-    return None
+def _header(number: int, segment: Segment) -> str:
+    agent = f", agent {' '.join(segment.agent.split())[:80]}" if segment.agent else ""
+    return f"== run s{number}: {segment.updated_at}, {segment.terminal_state}{agent}"
 
 
-def _pattern(quote: str) -> re.Pattern[str] | None:
-    if not any(char.isalnum() for char in quote):
-        return None
-    return re.compile(
-        r"\s+".join("".join(_LOOSE.get(char) or re.escape(char) for char in word) for word in quote.split()),
-        re.IGNORECASE,
-    )
-
-
-def _named(reference: str, rollout: Rollout) -> tuple[str, Item] | None:
-    match = _REFERENCE.search(reference)
-    if match is None or not 1 <= int(match[1]) <= len(rollout.segments):
-        return None
-    segment = rollout.segments[int(match[1]) - 1]
-    return next(((segment.id, item) for item in segment.items if item.index == int(match[2])), None)
+def _missing(gone: Sequence[_Entry]) -> str:
+    roles = Counter(entry.item.role for entry in gone)
+    kinds = ", ".join(f"{count:,} {_NAMES.get(role, role)}" for role, count in roles.most_common())
+    runs = f", runs s{gone[0].segment} to s{gone[-1].segment}" if gone[0].segment != gone[-1].segment else ""
+    many = "1 item is" if len(gone) == 1 else f"{len(gone):,} items are"
+    return f"[… {many} missing here{runs}: {kinds}; about {_round(sum(entry.cost for entry in gone))} tokens …]"

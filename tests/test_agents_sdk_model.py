@@ -3,8 +3,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,11 +17,16 @@ from pydantic import BaseModel
 from rollouts_kit import DEFAULT, talk
 from scripted import Scripted, calls, refuses
 
+from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.errors import ModelError, NoUsableModel
-from sandbox_memory.models import ConsolidationDraft, DraftOperation, ExtractionDraft, Request
+from sandbox_memory.models import ConsolidationDraft, DraftOperation, ExtractionDraft, Lookup, Request
 from sandbox_memory.models.agents_sdk import AgentsModel, LenientJson
+from sandbox_memory.models.choice import choose
+from sandbox_memory.pipeline import Limits
 from sandbox_memory.records import Usage
 from sandbox_memory.stages import extraction
+
+from .kit import pipeline, said, state, texts
 
 SAID = talk(("user", "no, the port is 8443, not 8080"), ("call", "python serve.py"), ("output", "ok"))
 REQUEST = extraction.request(SAID, previous="", layout=DEFAULT, extra_prompt="Note the region.")
@@ -275,22 +281,31 @@ def test_the_schema_is_strict_and_says_no_defaults() -> None:
 # ---------------------------------------------------------------- through the real client, over HTTP
 
 
-class Server:
-    """Speaks the Responses API: answers each request with the next text, or with a status code; keeps what it got."""
+Answering = str | int | tuple[str, str]
 
-    def __init__(self, *answers: str | int) -> None:
+
+class Server:
+    """Speaks the Responses API or chat completions: answers each request with what comes next; keeps what it got.
+
+    That is a text, the name and arguments of a tool call, a status code, or a function of the request that gives one.
+    """
+
+    def __init__(self, *answers: Answering | Callable[[dict[str, Any]], Answering]) -> None:
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         outer, left = self, list(answers)
+        self.model = "local"
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 outer.requests.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
                 given = left.pop(0) if len(left) > 1 else left[0]
-                data = json.dumps(
-                    response(given) if isinstance(given, str) else {"error": {"message": "said no", "type": "x"}}
-                ).encode()
-                self.send_response(200 if isinstance(given, str) else given)
+                given = given(body) if callable(given) else given
+                told = {"error": {"message": f"{outer.model} does not support tools", "type": "x"}}
+                if not isinstance(given, int):
+                    told = (completion if self.path.endswith("/chat/completions") else response)(given)
+                data = json.dumps(told).encode()
+                self.send_response(given if isinstance(given, int) else 200)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
@@ -313,7 +328,26 @@ class Server:
         self.http.server_close()
 
 
-def response(text: str) -> dict[str, Any]:
+def completion(given: str | tuple[str, str]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": given if isinstance(given, str) else None}
+    if not isinstance(given, str):
+        function = {"name": given[0], "arguments": given[1]}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+    return {
+        "id": "chat_1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "local",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1200, "completion_tokens": 80, "total_tokens": 1280},
+    }
+
+
+def response(given: str | tuple[str, str]) -> dict[str, Any]:
+    if isinstance(given, tuple):
+        call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed"}
+        return {**response(""), "output": [{**call, "name": given[0], "arguments": given[1]}]}
+    text = given
     return {
         "id": "resp_1",
         "object": "response",
@@ -346,7 +380,7 @@ def response(text: str) -> dict[str, Any]:
 def serve() -> Iterator[Any]:
     servers: list[Server] = []
 
-    def start(*answers: str | int) -> Server:
+    def start(*answers: Any) -> Server:
         servers.append(Server(*answers))
         return servers[-1]
 
@@ -407,9 +441,106 @@ def test_over_http_a_status_is_told_apart(serve: Any, code: int, kind: type[Mode
     assert type(caught.value) is kind and caught.value.retryable is retryable
 
 
+NOTE = {
+    "task": "Fix the port",
+    "slug": "port",
+    "summary": "Fixed.",
+    "raw_memory": "The port changed.",
+    "memories": [
+        {"kind": "fact", "text": "the port is 8443", "quotes": [{"item": "s1.0", "text": "the port is 8443"}]}
+    ],
+}
+ADD = {"operations": [{"op": "add", "candidates": ["c1"], "records": [], "group": "Ports"}]}
+FORMS: dict[str, Callable[[Any], str]] = {
+    "plain": json.dumps,
+    "fenced": lambda value: f"Here you are:\n```json\n{json.dumps(value, indent=2)}\n```\n",
+    "between words": lambda value: f"<think>I should add it {{}}.</think> {json.dumps(value)} Done!",
+}
+
+
+def both_phases(root: Path, server: Server, **options: Any) -> Any:
+    """A run is recorded and becomes memory through that server; the report."""
+
+    async def work() -> Any:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key="key-of-the-caller", max_retries=0) as client:
+            config = RunConfig(
+                model_provider=OpenAIProvider(openai_client=client, **options),
+                model_settings=ModelSettings(extra_headers={"x-gateway": "yes"}),
+                tracing_disabled=True,
+            )
+            generate = MemoryGenerateConfig(
+                phase_one_model="local",
+                phase_two_model="local",
+                phase_one_model_settings=ModelSettings(temperature=0.25),
+                phase_two_model_settings=ModelSettings(temperature=0.5),
+            )
+            line = pipeline(root, generate)
+            await line.record(said("the port is 8443"))
+            return await line.process(choose(generate, run_config=config), Limits(3, 0.001))
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_both_phases_over_http(serve: Any, tmp_path: Path, api: str, form: str) -> None:
+    """Broken once, then in that form; in the second phase a summary is opened before."""
+    written, broken = FORMS[form], '{"summary": "cut off, "memories": ['
+    opened = ("open_rollout_summary", '{"name": "chat_port.md"}')
+    server = serve(broken, written(NOTE), broken, opened, written(ADD))
+    report = both_phases(tmp_path, server, use_responses=api == "responses")
+    assert texts(tmp_path) == {"the port is 8443"} and not report.failed
+    path = "/v1/responses" if api == "responses" else "/v1/chat/completions"
+    assert [request[0] for request in server.requests] == [path] * 5
+    for _, headers, body in server.requests:
+        assert headers["authorization"] == "Bearer key-of-the-caller" and headers["x-gateway"] == "yes"
+        assert body["model"] == "local" and '"strict": true' in json.dumps(body)
+    bodies = [body for *_, body in server.requests]
+    assert [body["temperature"] for body in bodies] == [0.25, 0.25, 0.5, 0.5, 0.5]
+    assert [bool(body.get("tools")) for body in bodies] == [False, False, True, True, True]
+    assert "SUMMARY begins" in json.dumps(bodies[-1]) and "Fixed." in json.dumps(bodies[-1])
+    assert state(tmp_path).consolidation_usage == Usage(3, 3600, 240).to_json()
+    assert state(tmp_path).rollouts["chat"].usage == Usage(2, 2400, 160).to_json()
+    assert report.usage == Usage(5, 6000, 400)
+
+
+@pytest.mark.parametrize("code", [400, 404])
+def test_a_model_that_takes_no_tools_is_asked_without(serve: Any, tmp_path: Path, code: int) -> None:
+    server = serve(json.dumps(NOTE), lambda body: code if body.get("tools") else json.dumps(ADD))
+    report = both_phases(tmp_path, server, use_responses=False)
+    assert texts(tmp_path) == {"the port is 8443"} and not report.failed
+    assert [bool(body.get("tools")) for *_, body in server.requests] == [False, True, False]
+
+
 def test_a_server_that_is_gone_may_come_back(serve: Any) -> None:
     server = Server(JSON)
     server.close()
     with pytest.raises(ModelError, match="cannot be reached") as caught:
         asyncio.run(ask(server))
     assert caught.value.retryable
+
+
+# ---------------------------------------------------------------- what it may read
+
+
+async def _never(_: str) -> str:
+    raise AssertionError("it was read")
+
+
+def test_a_lookup_is_not_offered_where_one_turn_must_do() -> None:
+    request = Request("consolidation", "i", "u", ConsolidationDraft, None, Lookup("open", "Opens.", "name", _never, 5))
+    found, model = answer('{"operations": []}', request=request, max_turns=1)
+    assert found.value.operations == [] and model.seen[0]["tools"] == []
+
+
+@pytest.mark.parametrize(("max_turns", "asked"), [(None, 8), (500, 8), (4, 4), (2, 2)])
+def test_reading_takes_turns_and_no_more_than_are_allowed(max_turns: int | None, asked: int) -> None:
+    async def read(name: str) -> str:
+        return "no more than that"
+
+    lookup = Lookup("open", "Opens.", "name", read, 5)
+    model = Scripted(lambda _: calls("open"))
+    request = Request("consolidation", "i", "u", ConsolidationDraft, None, lookup)
+    with pytest.raises(ModelError, match=f"within {asked} turns") as caught:
+        asyncio.run(AgentsModel(model, max_turns=max_turns).answer(request))
+    assert len(model.seen) == asked and caught.value.spent == (asked, 10 * asked, 5 * asked)

@@ -177,7 +177,7 @@ def test_models_settings_and_extra_prompt_reach_both_phases(tmp_path: Path) -> N
     assert (second["settings"].temperature, second["settings"].max_tokens) == (None, 77)
     for request in (first, second):
         assert "Always note the region: {{ not a template }}." in request["system"]
-        assert request["tools"] == []
+    assert first["tools"] == [] and [tool.name for tool in second["tools"]] == ["open_rollout_summary"]
     assert "The port of a is 8443." in (tmp_path / "w/memories/MEMORY.md").read_text(encoding="utf-8")
 
 
@@ -780,8 +780,9 @@ def test_over_http_memorys_own_requests_hold_nothing_of_the_runs_instructions_an
         request = json.dumps(body)
         assert not [mark for mark in MARKS if mark in request]
         assert "the port is 8443, not 8080" in request and "EXTRA-MARK" in request
-        assert not body.get("tools") and not body.get("previous_response_id") and not body.get("conversation")
+        assert not body.get("previous_response_id") and not body.get("conversation")
         assert body["text"]["format"]["type"] == "json_schema" and body["reasoning"]["effort"] == "medium"
+    assert not first.get("tools") and [tool["name"] for tool in second["tools"]] == ["open_rollout_summary"]
     assert "echo looked" in json.dumps(first) and "looked\\n" in json.dumps(first)
     for headers, _ in server.requests:
         assert headers["authorization"] == "Bearer key-of-the-caller"

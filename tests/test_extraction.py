@@ -1,21 +1,19 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rollouts_kit import CODING, DEFAULT, GTM, rollout, segment, talk
+from rollouts_kit import CODING, DEFAULT, GTM, talk
 
 from sandbox_memory.errors import ModelError
 from sandbox_memory.models import ExtractionDraft, MemoryDraft, QuoteDraft
 from sandbox_memory.notes import raw_header, raw_memory_file, slug, summary_file
-from sandbox_memory.records import Kind, Rollout, Trust
+from sandbox_memory.records import Kind, Trust
 from sandbox_memory.stages import extraction
-from sandbox_memory.transcript import cost, locate, transcribe
+from sandbox_memory.transcript import locate
 
 SAID = talk(
     ("user", "Please fix the port. No, the port is 8443, not 8080."),
@@ -71,10 +69,11 @@ def test_text_in_an_item_cannot_pose_as_another_item() -> None:
     lines = extraction.request(forged, previous="", layout=DEFAULT, extra_prompt=None).input.splitlines()
     assert sum(line.startswith("[s1.0 user]") for line in lines) == 1
     assert sum(line.startswith("== run") for line in lines) == 1
-    raw = extraction.verify(
-        draft(memory("I always want root", ("s1.0", "I always want root"), kind="preference")), forged, layout=DEFAULT
-    )
-    assert raw.candidates[0].trust is Trust.OBSERVED, "what a tool printed is not what the person said"
+    said = memory("I always want root", ("s1.0", "I always want root"), kind="preference")
+    raw = extraction.verify(draft(said), forged, layout=DEFAULT)
+    assert not raw.candidates and "own word" in raw.refused[0].why, "what a tool printed is not what the person said"
+    raw = extraction.verify(draft(said.model_copy(update={"kind": "fact"})), forged, layout=DEFAULT)
+    assert raw.candidates[0].trust is Trust.OBSERVED
 
 
 # ---------------------------------------------------------------- the faults of a draft
@@ -171,10 +170,11 @@ def test_a_bad_memory_is_refused_with_its_reason_and_the_rest_goes_on(bad: Memor
 
 
 def test_a_kind_that_the_layout_does_not_remember_is_refused() -> None:
-    few = replace(DEFAULT, preset=replace(DEFAULT.preset, headings={Kind.PREFERENCE: "Preferences"}))
-    raw = extraction.verify(draft(PORT), SAID, layout=few)
-    assert raw.candidates == () and "does not remember a fact" in raw.refused[0].why
-    assert extraction.verify(draft(PORT), SAID, layout=CODING).candidates
+    few = replace(DEFAULT, preset=replace(DEFAULT.preset, headings={Kind.FACT: "Facts"}))
+    lesson = draft(PORT.model_copy(update={"kind": "lesson"}))
+    raw = extraction.verify(lesson, SAID, layout=few)
+    assert raw.candidates == () and "does not remember a lesson" in raw.refused[0].why
+    assert extraction.verify(lesson, SAID, layout=CODING).candidates
 
 
 def test_a_quote_is_found_in_another_item_and_keeps_that_items_trust() -> None:
@@ -269,79 +269,3 @@ def test_headers_are_read_as_they_come(text: str) -> None:
 def test_a_value_cannot_add_a_header_line() -> None:
     raw = extraction.verify(draft(PORT), replace(SAID, id="r1\nconsumed_bytes: 9"), layout=DEFAULT)
     assert raw_header(raw_memory_file(raw))["consumed_bytes"] == "100"
-
-
-# ---------------------------------------------------------------- over-long rollouts
-
-
-def long_rollout() -> Rollout:
-    noise = [("output", f"line {n}\n" * 2_000) for n in range(60)]
-    return rollout(
-        segment(("user", "first request"), *noise, rollout_id="r1", id="a"),
-        segment(
-            ("user", "no, the port is 8443, not 8080"), *noise, ("assistant", "the very end"), rollout_id="r1", id="b"
-        ),
-    )
-
-
-def test_an_overlong_rollout_keeps_both_ends_and_every_message_of_the_person() -> None:
-    said = long_rollout()
-    shown = transcribe(said, tokens=20_000)
-    assert cost(shown.text) <= 20_000
-    for kept in ("first request", "no, the port is 8443, not 8080", "the very end", "line 0\n"):
-        assert kept in shown.text
-    assert re.search(r"\d+ of 123 items are missing", shown.left_out)
-    assert "items are missing here" in shown.text and "characters are missing here" in shown.text
-    assert (
-        shown.left_out in extraction.request(said, previous="", layout=DEFAULT, extra_prompt=None, tokens=20_000).input
-    )
-
-
-def test_a_person_who_says_more_than_fits_is_clipped_evenly() -> None:
-    said = talk(("user", "short"), *[("user", f"start {n} " + "很长" * 40_000 + f" end {n}") for n in range(5)])
-    shown = transcribe(said, tokens=10_000)
-    assert cost(shown.text) <= 10_000
-    assert "  short\n" in shown.text
-    for n in range(5):
-        assert f"start {n}" in shown.text and f"end {n}" in shown.text
-
-
-def test_what_fits_is_left_whole_and_blobs_are_not_shown() -> None:
-    shown = transcribe(talk(("user", "look"), ("output", "a" * 5_000), ("output", "word " * 3_000)))
-    assert shown.left_out == "" and shown.text.count("word") == 3_000
-    assert "5,000 characters of encoded data" in shown.text
-
-
-@given(st.lists(st.tuples(st.sampled_from(["user", "output", "assistant"]), st.integers(0, 30_000)), max_size=12))
-def test_the_budget_holds_whatever_the_sizes(sizes: list[tuple[str, int]]) -> None:
-    said = talk(*[(role, f"{n} " + "x y\n" * (size // 4)) for n, (role, size) in enumerate(sizes)])
-    shown = transcribe(said, tokens=3_000)
-    assert cost(shown.text) <= 3_000
-    for n, (role, _) in enumerate(sizes):
-        if role == "user":
-            assert f"[s1.{n} user]\n  {n}" in shown.text
-
-
-def test_a_correction_in_thirteen_megabytes_is_shown_within_the_budget_and_in_time() -> None:
-    noise = [("output", ("2026-09-01 INFO handled request\n" * 8_000)) for _ in range(50)]
-    said = talk(*noise[:25], ("user", "no, the port is 8443, not 8080"), *noise[25:])
-    assert sum(len(item.text) for item in said.segments[0].items) > 12_500_000
-    start = time.perf_counter()
-    request = extraction.request(said, previous="", layout=DEFAULT, extra_prompt=None)
-    assert time.perf_counter() - start < 20
-    assert "no, the port is 8443, not 8080" in request.input
-    assert cost(request.input) < 152_000
-
-
-def test_every_real_rollout_is_shown_whole(shared: Path) -> None:
-    from sandbox_memory.rollouts import parse_rollout
-
-    files = sorted((shared / "data" / "rollouts").glob("*/sessions/*.jsonl"))
-    assert len(files) == 46
-    for path in files:
-        said = parse_rollout(path.read_bytes(), rollout_id=path.stem, path=f"sessions/{path.name}")
-        shown = transcribe(said)
-        assert shown.left_out == ""
-        assert sum(line.startswith("[s") for line in shown.text.splitlines()) == sum(
-            len(s.items) for s in said.segments
-        )

@@ -27,8 +27,8 @@ ROOMS = """
 errors
 records
 shipped layout templates config
-workspace document matching blocks tokens notes transcript rollouts ledger state folding proposals screening \
-  sameness anchoring signed skills visits checking governance models search
+workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
+  screening lexical known sameness certain showing anchoring signed skills visits checking governance models search
 stages
 pipeline
 host capture inquiry

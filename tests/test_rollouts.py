@@ -189,7 +189,7 @@ def test_messages() -> None:
         {"type": "novel", "x": 1},
     ]
     assert texts({"role": "user", "content": parts})[0][2] == (
-        'look\n[image]\n[file a.pdf]\n[audio]\n{"type": "novel", "x": 1}'
+        'look\n[image/png, 3 bytes]\n[file a.pdf, 3 bytes]\n[audio]\n{"type": "novel", "x": 1}'
     )
     refusal = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}
     assert texts(refusal) == [("assistant", "assistant", "no")]
@@ -329,8 +329,12 @@ def test_a_final_output_is_shown_if_no_message_said_it(last: str, final: Any, ad
 def test_blobs_are_elided_and_long_plain_runs_are_not() -> None:
     blob = "iVBORw0KGgoAAAANSUhEUgAA" * 100
     wrapped = "\n".join(["iVBORw0KGgoAAAANSUhEUgAAiVBORw0KGgoAAAANSUhEUgAAiVBORw0KGgoAAAANSUhEUgAA1234"] * 20)
-    assert texts(output(f"a {blob} b"))[0][2] == f"a [{len(blob)} characters of encoded data] b"
-    assert re.fullmatch(r"a\n\[\d+ characters of encoded data\]\nb", texts(output(f"a\n{wrapped}\nb"))[0][2])
+    assert texts(output(f"a {blob} b"))[0][2] == "a [PNG image, 1.8 kB] b"
+    assert re.fullmatch(r"a\n\[PNG image, \d\.\d kB\]\nb", texts(output(f"a\n{wrapped}\nb"))[0][2])
+    shot = f"![shot](data:image/jpeg;base64,{'/9j/4AAQSkZJRgABAQ' * 200})"
+    assert texts(output(shot))[0][2] == "![shot]([image/jpeg, 2.7 kB])"
+    assert texts(output("0123456789abcdef" * 100))[0][2] == "[1,600 characters of hex]"
+    assert texts(output("Q2xpbWIgdGhlIGhpbGw" * 100))[0][2] == "[1,900 characters of encoded data]"
     for plain in ("-" * 5_000, "=" * 5_000, "a" * 5_000, "short", "word " * 1_000):
         assert texts(output(plain))[0][2] == plain
 

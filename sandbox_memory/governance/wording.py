@@ -6,11 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 CJK = r"\u3400-\u9fff\uf900-\ufaff"
 CLAUSE = re.compile(
     rf"(?<!\d),|,(?!\d)|[.](?=\s|$|[{CJK}])|[;!?\n()。、…]|:(?=\s|$|[{CJK}])|\s[-–—→]+>?\s|->"
-    r"|\b(?:but|whereas|although)\b"
+    r"|\b(?:but|whereas|although|and(?= (?:i|we|you|he|she|they|never|always|don't|do not|not|no|please)\b))\b"
 )
 """Where one statement ends and the next begins, in a text that `normal` has been over."""
 REACH = 4
@@ -18,21 +19,30 @@ REACH = 4
 
 _PLAIN = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00a0": " "})
 _WORD = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<word>[^\W_{CJK}]+(?:'[^\W\d_]+)?)")
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:[.:/-]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*|\d+")
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:[.:/-]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*|\d+")
 _PARTS = re.compile(r"[:/-]")
 _LITERAL = re.compile(r"`+([^`\n]+?)`+|\"([^\"\n]{2,}?)\"|「([^」\n]+)」|《([^》\n]+)》")
-_EDGE = "'\".,;:!?()[]{}<>`，。；：！？、"
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_TWO_CJK = re.compile(rf"[{CJK}][^{CJK}]*[{CJK}]")
+_PLAIN_WORD = re.compile(r"(?<![\w./@-])[a-z]+(?![\w./@-])|^[A-Z][a-z]+ ")
+_ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.)\s*")
+_LETTERS = re.compile(r"[A-Za-z]+")
+EDGE = "'\".,;:!?()[]{}<>`，。；：！？、"
 
-_IDENTIFIER = re.compile(
-    r"[a-z][a-z0-9+.-]*://[^\s，。；、<>\"'`]+"  # an address
+IDENTIFIER = re.compile(
+    r"(?<![\w#@])[#@][A-Za-z][\w-]+"  # a channel, a handle
+    r"|[a-z][a-z0-9+.-]*://[^\s，。；、<>\"'`]+"  # an address
     r"|[\w.+-]+@[\w-]+\.[\w.-]+"  # an e-mail address
     r"|(?:[~.]{0,2}/)?[A-Za-z0-9_.@-]+(?:[/\\][A-Za-z0-9_.@*-]+)+/?"  # a path
     r"|(?<![\w/])/[A-Za-z0-9_.@-]+"  # an absolute path of one part
     r"|[A-Za-z0-9]+(?:[_.][A-Za-z0-9]+)+"  # snake_case, dotted.names, file.ext
     r"|_\w+|\w+_(?!\w)"
+    r"|(?<![\w-])[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+(?:\.\d+)*(?![\d.]*[A-Za-z])"  # db-7, eu-west-1
     r"|(?:[A-Z]?[a-z]+)(?:[A-Z][a-z0-9]*)+"  # camelCase
-    r"|[A-Z]{2,}[a-z0-9]*|[A-Za-z]+[0-9][A-Za-z0-9]*|[0-9]+[A-Za-z][A-Za-z0-9]*",  # CAPITALS, names with digits
+    r"|[A-Za-z]+[0-9][A-Za-z0-9]*|[0-9]+[A-Za-z][A-Za-z0-9]*|[A-Z]{2,}[a-z]*",  # names with digits, CAPITALS
 )
+CODE = re.compile(r"^-|[_/\\]|\.\w|[a-z][A-Z]")
+"""What tells that the case of a name matters."""
 _OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 _UNIT = re.compile(r"\d+(?:am|pm|[kmgt]?i?b|ms|s|min|h|d|th|st|nd|rd|x|px|k|m)", re.IGNORECASE)
@@ -50,9 +60,10 @@ _SOFT = frozenset(
 _CJK_FIRM = "不没无勿别非未"
 _CJK_SOFT = re.compile("避免|禁止|拒绝|停止|失败|讨厌|错误")
 _CJK_HARMLESS = re.compile(
-    "特别|分别|区别|类别|级别|个别|识别|性别|别人|别的|别名|非常|除非|未来|不过|不仅|不但|不断|不管|不论|不久|不少|不错|无论|无线|无锡|差不多|没关系"
+    "特别|分别|区别|类别|级别|个别|识别|性别|别人|别的|别名|非常|除非|未来|不过|不仅|不但|不断|不管|不论|不久|"
+    "不少|不错|无论|无线|无锡|差不多|没关系"
 )
-_STOP = frozenset(
+STOP = frozenset(
     "a an the and or of to in on at by for from with as is are was were be been being am it its this that these "
     "those i "
     "me my mine you your yours he him his she her hers we us our ours they them their theirs do does did done "
@@ -61,12 +72,17 @@ _STOP = frozenset(
     "whom whose "
     "what why how also just very too please user users said says asked wants want wanted s t d ll re ve m".split()
 )
-_SPOKEN = {
+SPOKEN = {
     word: str(value)
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
     )
-}
+} | {word: f"{value}0" for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
+_CJK_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_CJK_TENS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
+_CJK_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+")
+_CJK_NO_NUMBER = re.compile("千万|万一|十分(?![钟之])|百姓|万分|[百千万亿]+|一")
 
 
 @dataclass(frozen=True)
@@ -81,54 +97,97 @@ class Word:
 def normal(text: str) -> str:
     """The text with typographic quotes, dashes, full-width forms and thousands separators made plain."""
     text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
-    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+    return _THOUSANDS.sub("", text)
+
+
+def script(text: str) -> str:
+    """`cjk` or `latin`, whichever carries the sentence; empty for a few names, numbers and commands."""
+    if _TWO_CJK.search(text):
+        return "cjk"
+    return "latin" if len(_PLAIN_WORD.findall(text)) > 2 else ""
 
 
 def squeezed(text: str) -> str:
     """Case-folded, blanks removed: how words in quotation marks are compared."""
-    return re.sub(r"\s+", "", text).casefold().strip(_EDGE)
+    return "".join(text.split()).casefold().strip(EDGE)
 
 
 def stated(text: str) -> Iterator[str]:
     """The parts of a text in code spans or quotation marks: they claim to be literal."""
     for match in _LITERAL.finditer(text):
         literal = next(group for group in match.groups() if group is not None)
-        for part in re.split(r"\s*(?:…|\.\.\.)\s*", literal):
-            if part.strip(_EDGE + " "):
+        for part in _ELLIPSIS.split(literal):
+            if part.strip(EDGE + " "):
                 yield part
 
 
 def numbers(text: str) -> Iterator[str]:
     """The numbers of a text in plain form; one that is composed (a date, a version, an address) also by its parts."""
-    for match in _NUMBER.finditer(text):
+    for match in NUMBER.finditer(text):
         whole = match.group().lstrip("+").rstrip(",")
         whole = whole[1:] if whole.startswith("-") else whole
-        yield _plain_number(whole)
+        yield plain_number(whole)
         parts = _PARTS.split(whole)
         if len(parts) > 1:
-            yield from (_plain_number(part) for part in parts if part)
+            yield from (plain_number(part) for part in parts if part)
 
 
-def _plain_number(number: str) -> str:
+def plain_number(number: str) -> str:
+    """Without thousands separators and leading zeros; a last zero stays, since 3.10 is not 3.1."""
     number = number.replace(",", "")
-    if re.fullmatch(r"\d+\.\d+", number):
-        return number.rstrip("0").rstrip(".").lstrip("0") or "0"
     return number.lstrip("0") or "0" if number.isdigit() else number
 
 
 def spoken_numbers(text: str) -> Iterator[str]:
     """The numbers that are written as words, from two on, as digits: "one" is most often no number."""
-    for match in re.finditer(r"[A-Za-z]+", text):
-        value = _SPOKEN.get(match.group().lower())
+    place = 0
+    while found := _CJK_NUMBER.search(text, place):
+        value, place = cjk_number(text, found.start())
+        if value is None:
+            place = found.end()
+        else:
+            yield value
+    for match in _LETTERS.finditer(text):
+        value = SPOKEN.get(match.group().lower())
         if value is not None and value not in ("0", "1"):
             yield value
 
 
+def cjk_number(text: str, place: int) -> tuple[str | None, int]:
+    """The Chinese numeral that stands there, as digits, and its end; None for none, and for idioms such as 万一."""
+    match = _CJK_NUMBER.match(text, place)
+    if match is None:
+        return None, place
+    numeral, of_week = match.group(), text[max(0, place - 2) : place].endswith(("周", "期", "拜", "第"))
+    idiom = _CJK_NO_NUMBER.match(text, place)
+    if idiom is not None and idiom.end() >= match.end() and not of_week:
+        return None, match.end()
+    whole = part = digit = 0
+    for char in numeral:
+        if char in _CJK_DIGITS:
+            digit = digit * 10 + _CJK_DIGITS[char] if part == 0 and digit else _CJK_DIGITS[char]
+        elif char in "万亿":
+            whole, part, digit = (whole + part + (digit or (0 if whole or part else 1))) * _CJK_TENS[char], 0, 0
+        else:
+            part, digit = part + (digit or 1) * _CJK_TENS[char], 0
+    return str(whole + part + digit), match.end()
+
+
+def in_digits(text: str) -> str:
+    """The text with its Chinese numerals as digits."""
+    made, place = [], 0
+    for found in _CJK_NUMBER.finditer(text):
+        value, end = cjk_number(text, found.start())
+        made += [text[place : found.start()], text[found.start() : end] if value is None else value]
+        place = end
+    return "".join([*made, text[place:]])
+
+
 def identifiers(text: str) -> Iterator[str]:
     """Paths, addresses, options, names in code, words in capitals or with digits, and names inside a sentence."""
-    for pattern in (_IDENTIFIER, _OPTION, _NAME):
+    for pattern in (IDENTIFIER, _OPTION, _NAME):
         for match in pattern.finditer(text):
-            name = match.group().strip(_EDGE)
+            name = match.group().strip(EDGE)
             if len(name) > 1 and not _UNIT.fullmatch(name) and not name.isdigit():
                 yield name
 
@@ -139,9 +198,9 @@ def hard_words(text: str) -> list[str]:
     Names of people and places are left out: their order says nothing.
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (_IDENTIFIER, _OPTION, _NUMBER):
+    for pattern in (IDENTIFIER, _OPTION, NUMBER):
         for match in pattern.finditer(text):
-            name = match.group().strip(_EDGE)
+            name = match.group().strip(EDGE)
             start = text.find(name, match.start())
             inside = any(first <= start < end for first, end, _ in found)
             if name and not inside:
@@ -156,13 +215,13 @@ def words(text: str) -> Iterator[Word]:
             yield from _chinese(match.group())
             continue
         word = match.group().casefold()
-        if word in _FIRM or word in _BARE or word.endswith("n't"):
+        if is_negation(word):
             yield Word(word, "firm", plain=False)
         elif word in _SOFT:
             yield Word(stem(word), "soft")
         else:
             word = word.split("'")[0]
-            yield Word(stem(word), plain=word not in _STOP)
+            yield Word(stem(word), plain=word not in STOP)
 
 
 def _chinese(run: str) -> Iterator[Word]:
@@ -181,10 +240,16 @@ def _chinese(run: str) -> Iterator[Word]:
             yield Word(char)
 
 
+def is_negation(word: str) -> bool:
+    """True for not, never, without, isn't and their like."""
+    return word in _FIRM or word in _BARE or word.endswith("n't")
+
+
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """The word without the commonest English endings, so that "modified" and "modify" meet."""
     for ending, rest in (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not (ending == "s" and word.endswith("ss")):
             word = word[: -len(ending)] + rest
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
@@ -204,9 +269,9 @@ def negated_heads(found: Sequence[Word]) -> Iterator[str]:
                 yield head
 
 
-def negates(found: Sequence[Word], head: str) -> bool:
+def negates(found: Sequence[Word], head: str, reach: int = REACH) -> bool:
     """True if a negation of any strength stands before an occurrence of that stem, within reach."""
     for place, word in enumerate(found):
-        if word.stem == head and any(other.negation for other in found[max(0, place - REACH) : place]):
+        if word.stem == head and any(other.negation for other in found[max(0, place - reach) : place]):
             return True
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -106,6 +107,33 @@ class ConsolidationMaterial:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """One thing that a model may read before it answers: `read` takes the `argument` and gives a text; it never raises.
+
+    It changes nothing. `most` bounds how often it is read for one answer. A model without tools ignores it.
+    """
+
+    name: str
+    description: str
+    argument: str
+    read: Callable[[str], Awaitable[str]]
+    most: int
+
+    def counted(self) -> Callable[[str], Awaitable[str]]:
+        """`read` for one answer: from `most` on it only says that this was all."""
+        left = self.most
+
+        async def read(argument: str) -> str:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                return f"{self.name} answers {self.most} times at most. Give your answer now."
+            return await self.read(argument)
+
+        return read
+
+
+@dataclass(frozen=True)
 class Request(Generic[T]):
     """What a model is asked. `task` is `EXTRACTION` or `CONSOLIDATION`.
 
@@ -117,6 +145,7 @@ class Request(Generic[T]):
     input: str
     output_type: type[T]
     material: object
+    lookup: Lookup | None = None
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,24 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Limits:
-    """How hard to try. `deadline` is on the event loop's clock, None for no limit; delays are in seconds."""
+    """How hard to try. `deadline` is on the event loop's clock, None for no limit; delays are in seconds.
+
+    At most `concurrency` rollouts are extracted at once, and requests of no more than `in_flight` tokens are under way:
+    four of the largest, so that many long transcripts keep within the tokens a minute that providers allow.
+    """
 
     attempts: int = 3
     retry_delay: float = 0.5
     concurrency: int = 8
     deadline: float | None = None
     extra_prompt: str | None = None
+    in_flight: int = 600_000
 
 
 async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits) -> tuple[V, Usage]:
     """Ask until an answer verifies, at most `limits.attempts` times with growing pauses.
 
-    Raises the last `ModelError`; one that is not retryable at once.
+    Raises the last `ModelError`; one that is not retryable at once. Its `spent` is what all the tries cost.
     """
     usage = Usage()
     last: ModelError | None = None
@@ -44,10 +49,12 @@ async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], l
             usage += answer.usage
             return verify(answer.value), usage
         except ModelError as error:
+            usage += Usage(*error.spent)
             last, error.attempts = error, attempt + 1
             if not error.retryable:
-                raise
+                break
     assert last is not None
+    last.spent = usage.requests, usage.input_tokens, usage.output_tokens
     raise last
 
 

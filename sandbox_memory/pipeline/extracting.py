@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,6 +21,7 @@ from ..rollouts import parse_rollout
 from ..signed import is_ours, signed
 from ..stages import extraction
 from ..state import State, candidate_body, candidate_facts
+from ..tokens import estimate
 from ..workspace import ABSENT, Ask, Replace, digest
 from .asking import Limits, ask
 from .reports import Due, Progress, Report, failures
@@ -29,6 +32,7 @@ logger = logging.getLogger("sandbox_memory")
 
 BATCH_BYTES = 32 << 20
 """How much of the transcripts is read at once."""
+LATE = "the session's close had to end before its turn came"
 SAVES = 5
 """How often the two files of an extraction may be saved by somebody else while they are written."""
 
@@ -58,7 +62,7 @@ async def extract_all(
     """
     state = fold(store.ledger)
     done = 0
-    gate = asyncio.Semaphore(limits.concurrency)
+    gate, flights = asyncio.Semaphore(limits.concurrency), _Flights(limits.in_flight)
     for batch in _batches(pending):
         read = await _read(store, batch, state, session_open)
         works = [replace(work, order=(state.ordinal, done + n)) for n, work in enumerate(read, 1)]
@@ -69,7 +73,7 @@ async def extract_all(
         async def one(work: _Work) -> None:
             nonlocal done
             async with gate:
-                await _extract(store, work, model, limits, report)
+                await _extract(store, work, model, limits, flights, report)
             done += 1
             progress("extracting", done, len(pending))
 
@@ -81,7 +85,34 @@ async def extract_all(
             for task in tasks:
                 task.cancel()
     if report.failed:
-        await store.append(lambda now: failures(now, report.failed, report.attempts))
+        spent = [Operation("usage", stem, {"usage": usage.to_json()}) for stem, usage in report.spent.items()]
+
+        def noted(now: State) -> Change:
+            change = failures(now, report.failed, report.attempts)
+            return replace(change, operations=(*change.operations, *spent))
+
+        await store.append(noted)
+
+
+class _Flights:
+    """Lets requests go while their tokens are together within a limit; one that is larger goes alone."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.now, self.landed = most, 0, asyncio.Condition()
+
+    @asynccontextmanager
+    async def flight(self, tokens: int) -> AsyncIterator[None]:
+        """Waits until there is room for a request of that many tokens, and holds it."""
+        tokens = min(tokens, self.most)
+        async with self.landed:
+            await self.landed.wait_for(lambda: self.now + tokens <= self.most)
+            self.now += tokens
+        try:
+            yield
+        finally:
+            self.now -= tokens
+            async with self.landed:
+                self.landed.notify_all()
 
 
 @dataclass(frozen=True)
@@ -161,24 +192,29 @@ def _weighed(rollout: Rollout, doubted: set[int]) -> Rollout:
     )
 
 
-async def _extract(store: Store, work: _Work, model: Model, limits: Limits, report: Report) -> None:
+async def _extract(store: Store, work: _Work, model: Model, limits: Limits, flights: _Flights, report: Report) -> None:
+    if limits.deadline is not None and asyncio.get_running_loop().time() >= limits.deadline:
+        _left(work, LATE, report, 0)
+        return
     previous = work.raw.decode("utf-8", "replace") if work.raw else ""
     body = previous.partition("\n\n")[2]
     request = extraction.request(work.rollout, previous=body, layout=store.layout, extra_prompt=limits.extra_prompt)
 
     def verify(draft: Any) -> RawMemory:
-        return extraction.verify(draft, work.rollout, layout=store.layout, summary_file=work.summary_name)
+        return extraction.verify(
+            draft, work.rollout, layout=store.layout, summary_file=work.summary_name, previous=body
+        )
 
     try:
         if work.unfit or report.unusable:
             raise ModelError(work.unfit or report.unusable, retryable=False)
-        raw, usage = await ask(model, request, verify, limits)
+        async with flights.flight(estimate(request.instructions) + estimate(request.input)):
+            raw, usage = await ask(model, request, verify, limits)
         raw = screening.without_forgotten(raw, fold(store.ledger))
     except ModelError as error:
         report.unusable = error.cause if isinstance(error, NoUsableModel) else report.unusable
-        _left(work, error.cause, report, error.attempts)
+        _left(work, error.cause, report, error.attempts, Usage(*error.spent))
         return
-    report.usage += usage
     committed = False
 
     def maker(state: State) -> Change:
@@ -192,17 +228,21 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, repo
     try:
         await _write(store, work, raw, maker)
     except SandboxMemoryError as error:
-        _left(work, str(error), report, 1)
+        _left(work, str(error), report, 1, usage)
         return
+    report.usage += usage
     if committed:
         report.extracted.append(work.due.stem)
         report.refuse(raw.refused)
 
 
-def _left(work: _Work, cause: str, report: Report, attempts: int) -> None:
+def _left(work: _Work, cause: str, report: Report, attempts: int, spent: Usage | None = None) -> None:
     if cause not in report.failed.values():
         logger.warning("sandbox memory: extraction of %s is left pending: %s", work.due.stem, cause)
     report.failed[work.due.stem], report.attempts[work.due.stem] = cause, attempts
+    if spent is not None and spent.requests:
+        report.spent[work.due.stem] = spent
+        report.usage += spent
 
 
 async def _write(store: Store, work: _Work, raw: RawMemory, maker: Maker) -> None:

@@ -21,11 +21,16 @@ LOGGED = 20
 
 @dataclass
 class Report:
-    """What one close or `process` did. `unusable` is why the model of phase 1 cannot be used at all."""
+    """What one close or `process` did.
+
+    `spent` is what the tries for rollouts that failed did cost; `usage` is all that was spent. `unusable` is why the
+    model of phase 1 cannot be used at all.
+    """
 
     extracted: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
+    spent: dict[str, Usage] = field(default_factory=dict)
     unusable: str = ""
     refused: list[Refusal] = field(default_factory=list)
     operations: dict[str, int] = field(default_factory=dict)

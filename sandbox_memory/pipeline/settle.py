@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from ..blocks import Block, split, text_digest
+from ..blocks import Block, Split, split, text_digest
 from ..document import Document
 from ..folding import apply, fold
 from ..layout import Layout
@@ -155,8 +155,7 @@ def _from_summary(
     parts = split(seen.summary or b"")
     if parts.block is None or not parts.touched or now.ordinal == 0:
         return ()
-    showed = recall.block(_past(seen.ledger, parts.block.ordinal), layout.preset)
-    document = _inner(parts.block)
+    document, showed = _summary(seen, parts, layout)
     return tuple(
         adoption.adopt_block(
             document,
@@ -185,7 +184,7 @@ def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
     for data in (seen.summary, seen.inbox):
         parts, text = split(data or b""), ""
         if parts.block is not None and parts.touched:
-            document = _inner(parts.block)
+            document = _inner(parts.block) if data is seen.inbox else _summary(seen, parts, layout)[0]
             taken = [item.index for item in document.items if item.readable]
             if data is seen.inbox:
                 questions = answers.answered(document, _past(seen.ledger, parts.block.ordinal)).values()
@@ -193,6 +192,14 @@ def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
             text = commit.prose(document, taken, layout.preset.headings.values())
         kept.append(text)
     return kept[0], kept[1]
+
+
+def _summary(seen: Seen, parts: Split, layout: Layout) -> tuple[Document, Block]:
+    """The block of the summary as it stands, without the line of ours that is no record; and as it was written."""
+    assert parts.block is not None
+    showed = recall.block(_past(seen.ledger, parts.block.ordinal), layout.preset)
+    written = showed.text if text_digest(showed.text) == parts.written else None
+    return _inner(replace(parts.block, text=recall.without_more(parts.block.text, written))), showed
 
 
 def _inner(block: Block) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import skills
 from ..governance.redaction import redact
 from ..ledger import Operation
 from ..signed import is_ours
@@ -16,23 +15,22 @@ from .settle import Change, Maker
 from .store import Step, Store
 
 
-def paths(store: Store, state: State) -> list[str]:
-    """The files that `settle` has to see."""
-    names = [
-        *(name for name, skill in state.skills.items() if not skill.dropped),
-        *(s.name for s in skills.made_of(state)),
-    ]
+def paths(store: Store, state: State, made: Sequence[Skill]) -> list[str]:
+    """The files that `settle` has to see; `made` are the skills that the records make."""
+    names = [*(name for name, skill in state.skills.items() if not skill.dropped), *(skill.name for skill in made)]
     return [store.layout.memory(file_of(name)) for name in dict.fromkeys(names)]
 
 
-async def settle(store: Store, state: State, view: View, actor: str, *, whole: bool) -> list[Maker]:
-    """Bring the files up to `state`, and give what is to be committed of them.
+async def settle(
+    store: Store, state: State, made_of: Sequence[Skill], view: View, actor: str, *, whole: bool
+) -> list[Maker]:
+    """Bring the files up to `state`, of whose records the skills are made, and give what is to be committed of them.
 
     `view` shows `paths`; what cannot be read is left alone. `whole` says that the handbook was there: then a skill that
     is missing was deleted, unless all are, which is a folder that was lost. The files are written before their commit:
     a crash in between leaves a file that says what it should.
     """
-    made = {skill.name: skill for skill in skills.made_of(state)}
+    made = {skill.name: skill for skill in made_of}
     names = [*state.skills, *(name for name in made if name not in state.skills)]
     places = {name: store.layout.memory(file_of(name)) for name in names}
     found = {name: view.files.get(path) for name, path in places.items() if path not in view.problems}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
-from itertools import zip_longest
 
 from ..folding import fold
 from ..ledger import Operation
 from ..signed import is_ours
+from ..skills import made_of
 from ..stages import commit
 from ..state import State
 from ..workspace import Remove, digest
@@ -16,7 +15,7 @@ from . import skilling
 from .settle import Change, Seen
 from .store import Step, Store, changed
 
-_CHUNK = re.compile(rb"(?:\A|\n\n)(?=rollout_id: (\S+)\n)")
+_HEAD = b"rollout_id: "
 
 
 async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, *, whole: bool = True) -> None:
@@ -30,7 +29,8 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, 
     if not state.ordinal:
         return
     merged, chosen = layout.memory("raw_memories.md"), layout.memory("phase_two_selection.json")
-    old = await store.look([merged, chosen, *skilling.paths(store, state)])
+    made = made_of(state)
+    old = await store.look([merged, chosen, *skilling.paths(store, state, made)])
     selection = [stem for stem in state.selection() if f"{stem}.md" in seen.raw_memories]
     chunks = _chunks(old.files.get(merged, b""))
     stale = [stem for stem in selection if len(chunks.get(stem, b"")) + 1 != seen.raw_memories[f"{stem}.md"]]
@@ -57,17 +57,14 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, 
         if rollout.consumed and (stem in gone or (listed and f"{stem}.jsonl" not in seen.sessions))
     ]
     makers = [lambda now: unread(missing)] if missing else []
-    makers += await skilling.settle(store, state, old, actor, whole=whole)
+    makers += await skilling.settle(store, state, made, old, actor, whole=whole)
     await store.settle(actor, makers, lambda seen, done: steps, seen=seen)
 
 
 def _chunks(merged: bytes) -> dict[str, bytes]:
     """The raw memories that the merged file consists of, by rollout, as far as their headers tell."""
-    starts = list(_CHUNK.finditer(merged))
-    return {
-        start[1].decode("utf-8", "replace"): merged[start.end() : after.start() if after else len(merged)]
-        for start, after in zip_longest(starts, starts[1:])
-    }
+    parts = (b"\n\n" + merged).split(b"\n\n" + _HEAD)
+    return {part.split(None, 1)[0].decode("utf-8", "replace"): _HEAD + part for part in parts[1:] if part.strip()}
 
 
 def _beyond(seen: Seen, state: State, keep: int | timedelta | None, at: str) -> set[str]:

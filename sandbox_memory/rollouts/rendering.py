@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..blobs import media, without_encoded
 from ..records import Item, Trust
 from .trust import MEMORY, of_output, speaks_for_memory, writes_memory
 
@@ -26,14 +26,6 @@ EXCLUDED_TYPES = frozenset(
     }
 )
 """Instructions to the model, its thoughts, lists of tools, and pictures: what is no part of the conversation."""
-BLOB = 1024
-"""Characters from which on an unbroken run of base64 is left out of the text."""
-
-_BLOB = re.compile(
-    rf"[A-Za-z0-9+/=_-]{{{BLOB},}}"
-    r"|[A-Za-z0-9+/]{60,100}(?:\r?\n[A-Za-z0-9+/]{60,100}){11,}"
-    r"(?:\r?\n(?:[A-Za-z0-9+/]{4}){0,24}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=))?"
-)
 _KNOBS = frozenset(
     "yield_time_ms max_output_tokens max_output_length login tty shell timeout timeout_ms timeout_seconds".split()
 )
@@ -272,18 +264,29 @@ def _part(part: object) -> str:
         return _compact(part)
     kind = str(part.get("type") or "")
     if "image" in kind or "screenshot" in kind:
-        return "[image]"
+        return media("image", _data(part, "image_url", "url", "data", "source"))
     if "audio" in kind:
         spoken = part.get("transcript")
-        return spoken if isinstance(spoken, str) and spoken else "[audio]"
+        return spoken if isinstance(spoken, str) and spoken else media("audio", _data(part, "input_audio", "data"))
     if "file" in kind:
-        return f"[file {part['filename']}]" if part.get("filename") else "[file]"
+        return media("file", _data(part, "file_data", "file", "data"), str(part.get("filename") or ""))
     if "stdout" in part or "stderr" in part:
         return _shell_output(part)
     for key in ("text", "refusal", "output", "logs", "content", "message"):
         if isinstance(part.get(key), str):
             return str(part[key])
     return _compact(part)
+
+
+def _data(part: Raw, *keys: str) -> object:
+    """What a part holds of a picture, a sound or a file: the value itself, or one level below."""
+    for key in keys:
+        value = part.get(key)
+        if isinstance(value, Mapping):
+            value = next((value[inner] for inner in ("url", "data", "file_data") if value.get(inner)), None)
+        if value:
+            return value
+    return None
 
 
 def _shell_output(chunk: Raw) -> str:
@@ -308,10 +311,4 @@ def _compact(value: object) -> str:
 
 def _elided(text: str) -> str:
     """The text without blobs, and with `?` for what UTF-8 cannot say."""
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) < BLOB else _BLOB.sub(_marker, text)
-
-
-def _marker(blob: re.Match[str]) -> str:
-    data = blob.group()
-    return f"[{len(data)} characters of encoded data]" if len(set(data)) > 9 else data
+    return without_encoded(text.encode("utf-8", "replace").decode("utf-8"))

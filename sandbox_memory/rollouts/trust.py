@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import dropwhile
 
 from ..records import Item, Trust
 
@@ -116,8 +117,7 @@ def _shows_files(call: str) -> bool:
         words = _SHELL_WORDS.findall(part.split("|", 1)[0])
         if words and words[0].endswith(":"):
             words = words[1:]
-        while words and ("=" in words[0] or words[0] in _WRAPPERS or words[0].startswith(("(", "-"))):
-            words = words[1:]
+        words = list(dropwhile(_is_before_program, words))
         if not words:
             continue
         program = words[0].rsplit("/", 1)[-1]
@@ -126,6 +126,10 @@ def _shows_files(call: str) -> bool:
         if program == "git" and any(word in _GIT_READERS for word in words[1:4]) and "--stat" not in words:
             return True
     return False
+
+
+def _is_before_program(word: str) -> bool:
+    return "=" in word or word in _WRAPPERS or word.startswith(("(", "-"))
 
 
 def _only_writes(part: str) -> bool:

@@ -34,13 +34,19 @@ def catch_up(
 ) -> list[Edit]:
     """The edits that make the file show `state`: stamped ids, removed, revised and inserted lines, provenance.
 
-    `headings` are those of sections that may go with a group in which nothing is left.
-
-    Items without a record (unreadable, or empty) and unreadable items of a record stay as they are.
+    `headings` are those of sections that may go with a group in which nothing is left. Items without a record
+    (unreadable, or empty) and unreadable items of a record stay as they are.
     """
     visible = state.visible()
     sources = _Sources(document, state)
+    there = set(assigned.values())
+    absent = sorted((r for r in visible.values() if r.id not in there), key=lambda r: r.created)
+    named: list[Edit] = [edit for record in absent for edit in sources.named(record)]
     edits: list[Edit] = []
+    for item in document.items:
+        record = visible.get(assigned.get(item.index, ""))
+        if record is not None and item.readable and sources.bereft(item, record):
+            named.extend(sources.named(record))
     for item in document.items:
         id = assigned.get(item.index)
         if item.index in dropped:
@@ -55,10 +61,8 @@ def catch_up(
             if item.id != id:
                 edits.append(Stamp(item.index, id))
             edits.extend(sources.cited(item, visible[id]))
-    there = set(assigned.values())
-    absent = sorted((r for r in visible.values() if r.id not in there), key=lambda r: r.created)
+    edits.extend(named)
     for record in absent:
-        edits.extend(sources.named(record))
         cited = tuple(sources.of(record))
         edits.append(Insert(record.text, record.id, record.group, record.section, sources=cited))
     edits.extend(sources.unwanted(tuple(headings)))
@@ -77,6 +81,7 @@ class _Sources:
             if rollout.summary_file and stem not in self.selected
         }
         self.tasks: dict[str, dict[str, int | None]] = {}
+        self.added: dict[str, set[str]] = {}
         for (group, task), files in document.provenance.items():
             self.tasks.setdefault(_key(group), {}).update(dict.fromkeys(files, task))
 
@@ -89,33 +94,41 @@ class _Sources:
     def named(self, record: Record) -> Iterator[Edit]:
         """What names them in the record's group, with the title and the keywords of the conversation."""
         files = set(self.of(record))
+        self.added.setdefault(_key(record.group), set()).update(map(_name, files))
         for stem in sorted(record.support, key=lambda stem: self.selected.get(stem, -1)):
             rollout = self.state.rollouts.get(stem)
             if rollout and rollout.summary_file in files:
                 title = rollout.task or record.group or stem
                 yield Provenance(record.group, title, rollout.summary_file, rollout.keywords)
 
-    def cited(self, item: ListItem, record: Record) -> Iterator[Edit]:
-        """What lets a line of ours cite those of its sources that its group names; all others stay as they are.
-
-        Only a line whose sources do not count any more gets new ones named.
-        """
-        files = tuple(self.of(record))
-        if record.protected or record.origin != "consolidation" or not files:
-            return
+    def bereft(self, item: ListItem, record: Record) -> bool:
+        """True for a line of ours whose cited sources do not count any more, while others do that are not named."""
         tasks = self.tasks.get(_key(item.group), {})
-        numbers = {tasks[_name(file)] for file in files if _name(file) in tasks} - {None}
         outdated = {tasks[file] for file in self.gone & tasks.keys()}
-        if not numbers and not outdated.isdisjoint(item.refs_at_end):
-            yield from self.named(record)
-        elif numbers == set(item.refs_at_end):
+        return (
+            _is_ours(record)
+            and not outdated.isdisjoint(item.refs_at_end)
+            and not any(_name(file) in tasks for file in self.of(record))
+        )
+
+    def cited(self, item: ListItem, record: Record) -> Iterator[Edit]:
+        """What lets a line of ours cite those of its sources that its group names; all others stay as they are."""
+        files = tuple(self.of(record))
+        if not _is_ours(record) or not files:
             return
-        yield Cite(item.index, files)
+        tasks, added = self.tasks.get(_key(item.group), {}), self.added.get(_key(item.group), ())
+        numbers = {tasks[_name(file)] for file in files if _name(file) in tasks} - {None}
+        if numbers != set(item.refs_at_end) or any(_name(file) in added and _name(file) not in tasks for file in files):
+            yield Cite(item.index, files)
 
     def unwanted(self, headings: tuple[str, ...]) -> Iterator[Edit]:
         """The files of conversations that do not count any more."""
         for (group, _), files in self.document.provenance.items():
             yield from (Prune(group, file, headings) for file in files if file in self.gone)
+
+
+def _is_ours(record: Record) -> bool:
+    return record.origin == "consolidation" and not record.protected
 
 
 def _key(title: str) -> str:

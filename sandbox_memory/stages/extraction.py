@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..errors import ModelError
+from ..governance.acts import AGENT, OTHER, TOOL, USER
+from ..governance.attribution import Quoted, failed, misattributed, whole
 from ..governance.grounding import ungrounded
+from ..governance.prose import Said, fit_title, without_unsaid
 from ..governance.redaction import redact
 from ..layout import Layout
 from ..models import EXTRACTION, ExtractionDraft, ExtractionMaterial, MemoryDraft, QuoteDraft, Request
 from ..notes import raw_header, raw_memory_file, slug, summary_file, summary_name
-from ..records import Candidate, Evidence, Kind, RawMemory, Refusal, Rollout
-from ..rollouts import trust_of
+from ..records import Candidate, Evidence, Item, Kind, RawMemory, Refusal, Rollout
+from ..rollouts import is_document, pasted, trust_of
 from ..templates import one_line, render
-from ..transcript import TOKENS, clipped, locate, transcribe
+from ..tokens import estimate
+from ..transcript import MEMORY, TOKENS, Found, fitted, locate, transcribe
 
 __all__ = ["raw_header", "raw_memory_file", "request", "summary_file", "verify"]
 
-PREVIOUS_BYTES = 12_000
+PREVIOUS = 4_000
+"""Tokens of earlier notes that are shown."""
+FRAME = 400
+"""Tokens that the input has beside the notes and the transcript."""
 TASK_LENGTH = 100
 TEXT_LENGTH = 500
 QUOTE_LENGTH = 1_500
 QUOTES = 8
 MEMORIES = 40
 KEYWORDS = 12
+EDGE = 600
+"""Characters at either end of a document in which its sender may speak for themselves."""
 
 
 def request(
@@ -29,23 +40,26 @@ def request(
 ) -> Request[ExtractionDraft]:
     """The request to extract what these runs teach.
 
-    `previous` is the body of the conversation's raw memory so far, or empty. The transcript takes at most `tokens`.
+    `previous` is the body of the conversation's raw memory so far, or empty: of it at most `PREVIOUS` tokens are shown.
+    Instructions and input together take at most `tokens`.
     """
-    shown = transcribe(rollout, tokens=tokens)
+    instructions = render(
+        "extraction_instructions",
+        preset=layout.preset,
+        kinds=[kind.value for kind in layout.preset.headings],
+        extra_prompt=extra_prompt,
+    )
+    notes = fitted(previous, PREVIOUS)
+    shown = transcribe(rollout, tokens=tokens - estimate(instructions) - estimate(notes) - FRAME)
     return Request(
         task=EXTRACTION,
-        instructions=render(
-            "extraction_instructions",
-            preset=layout.preset,
-            kinds=[kind.value for kind in layout.preset.headings],
-            extra_prompt=extra_prompt,
-        ),
+        instructions=instructions,
         input=render(
             "extraction_input",
             rollout_id=one_line(rollout.id),
             segments=len(rollout.segments),
             terminal_state=_terminal_state(rollout),
-            previous=clipped(previous, PREVIOUS_BYTES),
+            previous=notes,
             transcript=shown.text,
             left_out=shown.left_out,
         ),
@@ -54,10 +68,14 @@ def request(
     )
 
 
-def verify(draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_file: str = "") -> RawMemory:
+def verify(
+    draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_file: str = "", previous: str = ""
+) -> RawMemory:
     """The raw memory that a draft makes of these runs; what does not hold is left out, as a refusal with its reason.
 
-    `summary_file` is the name that the conversation's summary already has; it is kept. A wholly empty draft means that
+    Of the summary and the notes, which are free prose, sentences go that have a number, a path or a name which neither
+    the transcript nor `previous`, the notes that the request showed, has. `summary_file` is the name that the
+    conversation's summary already has; it is kept. A wholly empty draft means that
     there is nothing to learn: no candidates, no texts. Raises a retryable `ModelError` for one that is empty in part.
     """
     empty = not any((draft.task.strip(), draft.slug.strip(), draft.summary.strip(), draft.raw_memory.strip()))
@@ -65,8 +83,13 @@ def verify(draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_
     missing = [name for name in ("summary", "raw_memory") if not getattr(draft, name).strip()]
     if missing and not empty:
         raise ModelError(f"the model left {' and '.join(missing)} empty, but not all of its answer")
+    said = _said(rollout, previous)
     task = redact(one_line(draft.task) or _first_line(draft.summary))[:TASK_LENGTH].strip()
+    task = fit_title(task, "" if empty else _asked(rollout), said)
     candidates, refused = _checked(draft, rollout, layout, task)
+    summary, unsaid = without_unsaid(redact(draft.summary.strip()), said)
+    text, more = without_unsaid(redact(draft.raw_memory.strip()), said)
+    refused += tuple(Refusal(f"a sentence of the notes with {word!r}", "nobody said that") for word in (*unsaid, *more))
     chosen = slug(redact(draft.slug), task, fallback=rollout.id)
     return RawMemory(
         rollout_id=rollout.id,
@@ -76,8 +99,8 @@ def verify(draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_
         terminal_state=_terminal_state(rollout),
         consumed=rollout.end,
         task=task,
-        summary=redact(draft.summary.strip()),
-        text=redact(draft.raw_memory.strip()),
+        summary=summary or task,
+        text=text or task,
         candidates=candidates,
         keywords=tuple(dict.fromkeys(word for word in map(one_line, map(redact, draft.keywords)) if word))[:KEYWORDS],
         refused=refused,
@@ -86,6 +109,18 @@ def verify(draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_
 
 def _terminal_state(rollout: Rollout) -> str:
     return rollout.segments[-1].terminal_state if rollout.segments else "unknown"
+
+
+def _said(rollout: Rollout, previous: str) -> Said:
+    texts = [item.text for segment in rollout.segments for item in segment.items if item.label != MEMORY]
+    about = [f"{segment.updated_at} {segment.agent or ''} {segment.terminal_state}" for segment in rollout.segments]
+    return Said([*texts, *about, rollout.id, previous])
+
+
+def _asked(rollout: Rollout) -> str:
+    """The beginning of what a person asked for first."""
+    said = (item.text for segment in rollout.segments for item in segment.items if item.role == "user")
+    return redact(one_line(next(said, "")))[:TASK_LENGTH].strip()
 
 
 def _first_line(text: str) -> str:
@@ -97,10 +132,11 @@ def _checked(
 ) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
     kept: dict[tuple[Kind, str], Candidate] = {}
     refused: list[Refusal] = []
+    checking = _Checking(rollout, layout, task)
     for memory in draft.memories[:MEMORIES]:
         text = one_line(memory.text)
         try:
-            candidate = _candidate(memory, text, rollout, layout, task)
+            candidate = checking.candidate(memory, text)
         except _Refused as refusal:
             refused.append(Refusal(redact(text), str(refusal)))
             continue
@@ -114,37 +150,99 @@ def _checked(
     return tuple(kept.values()), tuple(refused)
 
 
-def _candidate(memory: MemoryDraft, text: str, rollout: Rollout, layout: Layout, task: str) -> Candidate:
-    try:
-        kind = Kind(memory.kind.strip().lower())
-    except ValueError:
-        raise _Refused(f"{memory.kind!r} is no kind of memory") from None
-    if kind not in layout.preset.headings:
-        raise _Refused(f"the layout {layout.preset.name!r} does not remember a {kind.value}")
-    if not text:
-        raise _Refused("it has no text")
-    if len(text) > TEXT_LENGTH:
-        raise _Refused(f"it is longer than {TEXT_LENGTH} characters")
-    found = [(quote.text.strip(), _evidence(quote, rollout)) for quote in memory.quotes[:QUOTES] if quote.text.strip()]
-    evidence = tuple(dict.fromkeys(place for _, place in found if place is not None))
-    if found and not evidence:
-        raise _Refused(f"the transcript has no {one_line(found[0][0])[:80]!r}")
-    quotes = [quote.quote for quote in evidence]
-    if any(redact(part) != part for part in (text, *quotes)):
-        raise _Refused("it holds a secret")
-    why = ungrounded(text, quotes)
-    if why:
-        raise _Refused(redact(why))
-    return Candidate(kind, text, evidence, redact(one_line(memory.subject)), task)
+class _Checking:
+    """Makes candidates of memories, one by one; knows which output is of which call, and who speaks where."""
+
+    def __init__(self, rollout: Rollout, layout: Layout, task: str) -> None:
+        self.rollout, self.layout, self.task = rollout, layout, task
+        self.ranks = {segment.id: rank for rank, segment in enumerate(rollout.segments)}
+        self.answers: dict[tuple[str, int], Item] = {}
+        self.outputs: dict[tuple[str, int], Item] = {}
+        for segment in rollout.segments:
+            # By order, not by id alone: some models give two calls the same id.
+            calls: dict[str | None, Item] = {}
+            last: Item | None = None
+            for item in segment.items:
+                if item.role == "call":
+                    last = item
+                    if item.call_id:
+                        calls[item.call_id] = item
+                elif item.role == "output" and (call := calls.get(item.call_id, last)) is not None:
+                    self.answers[segment.id, item.index] = call
+                    self.outputs.setdefault((segment.id, call.index), item)
+        self.others: dict[tuple[str, int], tuple[bool, tuple[tuple[int, int], ...]]] = {}
+
+    def candidate(self, memory: MemoryDraft, text: str) -> Candidate:
+        """The memory with its evidence. Raises `_Refused` with the reason why it is not let in."""
+        try:
+            kind = Kind(memory.kind.strip().lower())
+        except ValueError:
+            raise _Refused(f"{memory.kind!r} is no kind of memory") from None
+        if kind not in self.layout.preset.headings:
+            raise _Refused(f"the layout {self.layout.preset.name!r} does not remember a {kind.value}")
+        if not text:
+            raise _Refused("it has no text")
+        if len(text) > TEXT_LENGTH:
+            raise _Refused(f"it is longer than {TEXT_LENGTH} characters")
+        given = [quote for quote in memory.quotes[:QUOTES] if quote.text.strip()]
+        found = [place for place in map(self._place, given) if place is not None]
+        if given and not found:
+            raise _Refused(f"the transcript has no {one_line(given[0].text)[:80]!r}")
+        evidence = tuple(dict.fromkeys(self._evidence(place) for place in found))
+        if any(redact(part) != part for part in (text, *(place.text for place in found))):
+            raise _Refused("it holds a secret")
+        why = self._unfounded(text, kind, found)
+        if why:
+            raise _Refused(redact(why))
+        return Candidate(kind, text, evidence, redact(one_line(memory.subject)), self.task)
+
+    def _place(self, quote: QuoteDraft) -> Found | None:
+        """Where the quote stands; None if nowhere, or if it is too long to prove one thing."""
+        found = locate(quote.text.strip()[: QUOTE_LENGTH + 1], quote.item, self.rollout)
+        if found is None or found.end - found.start > QUOTE_LENGTH or _cuts_a_number(found):
+            return None
+        return found
+
+    def _evidence(self, found: Found) -> Evidence:
+        trust = trust_of(found.item, found.start, found.end)
+        return Evidence(self.rollout.id, found.segment, found.item.index, found.start, found.end, found.text, trust)
+
+    def _unfounded(self, text: str, kind: Kind, found: Sequence[Found]) -> str | None:
+        quotes = [self._quoted(place) for place in found]
+        speakers = [quote.speaker for quote in quotes]
+        why = ungrounded(text, [place.text for place in found], speakers) or misattributed(text, kind, quotes)
+        if why or all(quote.text == place.text for quote, place in zip(quotes, found, strict=True)):
+            return why
+        return ungrounded(text, [quote.text for quote in quotes], speakers)
+
+    def _quoted(self, found: Found) -> Quoted:
+        segment, item = found.segment, found.item
+        answers = self.answers.get((segment, item.index))
+        output = self.outputs.get((segment, item.index)) if item.role == "call" else None
+        return Quoted(
+            whole(item.text, found.start, found.end),
+            self._speaker(found),
+            (self.ranks[segment], item.index),
+            answers.text if answers is not None else None,
+            output is not None and failed(output.text),
+        )
+
+    def _speaker(self, found: Found) -> str:
+        item = found.item
+        if item.role != "user":
+            return TOOL if item.role == "output" else AGENT
+        key = (found.segment, item.index)
+        if key not in self.others:
+            self.others[key] = (is_document(item.text), tuple(pasted(item.text)))
+        document, spans = self.others[key]
+        inside = document and found.start > EDGE and found.end < len(item.text) - EDGE
+        return OTHER if inside or any(found.start < last and first < found.end for first, last in spans) else USER
 
 
-def _evidence(quote: QuoteDraft, rollout: Rollout) -> Evidence | None:
-    """Where the quote stands; None if nowhere, or if it is too long to prove one thing."""
-    found = locate(quote.text.strip()[: QUOTE_LENGTH + 1], quote.item, rollout)
-    if found is None or found.end - found.start > QUOTE_LENGTH:
-        return None
-    trust = trust_of(found.item, found.start, found.end)
-    return Evidence(rollout.id, found.segment, found.item.index, found.start, found.end, found.text, trust)
+def _cuts_a_number(found: Found) -> bool:
+    text, start, end = found.item.text, found.start, found.end
+    before = start > 0 and text[start - 1 : start + 1].isdigit()
+    return before or (end < len(text) and text[end - 1 : end + 1].isdigit())
 
 
 class _Refused(Exception):

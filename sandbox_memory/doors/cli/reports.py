@@ -52,8 +52,18 @@ def _tokens(screen: Screen, facts: Mapping[str, Any]) -> None:
     for usage in (*facts["usage"].values(), facts["consolidation_usage"]):
         for key, count in usage.items():
             total[key] = total.get(key, 0) + count
-    if total.get("input_tokens") or total.get("output_tokens"):
-        screen.column("tokens", tokens(total))
+    if not total.get("input_tokens") and not total.get("output_tokens"):
+        return
+    screen.column("tokens", tokens(total))
+    spent = sorted(facts["usage"].items(), key=lambda entry: (-entry[1].get("input_tokens", 0), entry[0]))
+    few = spent if len(spent) <= 6 else spent[:5]
+    told = [(name, tokens(usage)) for name, usage in few]
+    if len(few) < len(spent):
+        told.append((f"{len(spent) - len(few):,} more transcripts", "--json has each"))
+    if any(facts["consolidation_usage"].values()):
+        told.append(("consolidation", tokens(facts["consolidation_usage"])))
+    for name, amount in told:
+        screen.line((f"{name}: {amount}", FAINT), indent=15, hang=2)
 
 
 def tokens(usage: Mapping[str, int]) -> str:

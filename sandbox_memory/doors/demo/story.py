@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,7 @@ def conversation(name: str) -> closing[SQLiteSession]:
 
 async def _without_memory(demo: Demo) -> int:
     """How many model calls the second request takes with the fix and without memory; nothing is shown."""
-    quiet = Demo(demo.root, Show.silent(), demo.model)
+    quiet = replace(demo, show=Show.silent())
     manifest = demo.manifest("without-memory")
     mended = (demo.root / "invoices" / "src" / "acme" / "invoice.py").read_bytes()
     manifest.entries["src/acme/invoice.py"] = File(content=mended)

@@ -1,25 +1,25 @@
-"""Consolidation without a model: the same again is support, a new value replaces the old, all else is new."""
+"""Consolidation without a model: the same again is support, a new value replaces the old, all else is new.
+
+Several attempts at one task become one experience: what equals what another attempt did is its support.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 
-from ...governance.wording import content, hard_words, normal, words
-from ...records import Candidate, Kind, Record
+from ...records import Candidate, Kind, Trust
+from ...sameness import Said, Shelf, Telling, better, denies, overlap, overrules, refers_back, repeats, said, same
 from .. import ConsolidationDraft, ConsolidationMaterial, DraftOperation
+from .grouping import Groups
 
-SAME = 0.8
-"""Token overlap (Jaccard) from which two texts are the same."""
-REWORDED = 0.75
-"""Share of the plain words of the shorter text that both must have to count as the same in other words."""
-SAME_GROUP = 0.5
-
-_VALUE = re.compile(r"[\w./-]*\d[\w./-]*")
-_CJK = re.compile(r"[\u3400-\u9fff]+")
-_LITERAL = re.compile(r'"([^"]+)"')
+ONE_FIX = 0.5
+"""Overlap of words from which two attempts changed one thing in one way."""
+FIXES = 3
+"""How many lines there are at most for what attempts at one task changed in one place."""
+MERGED = 5
+"""How many records one operation may replace."""
 
 
 def consolidate(material: ConsolidationMaterial) -> ConsolidationDraft:
@@ -27,88 +27,7 @@ def consolidate(material: ConsolidationMaterial) -> ConsolidationDraft:
     taking = _Taking(material)
     for number, candidate in enumerate(material.candidates, 1):
         taking.take(f"c{number}", candidate)
-    return ConsolidationDraft(operations=taking.operations())
-
-
-@dataclass
-class Said:
-    """A text with what it takes to tell whether another says the same."""
-
-    kind: Kind
-    text: str
-    subject: str
-
-    @cached_property
-    def plain(self) -> str:
-        text = (
-            normal(self.text).casefold().replace("can't", "cannot").replace("won't", "will not").replace("n't", " not")
-        )
-        return " ".join(re.sub(r"(?<=\d)(?=[ap]m\b)", " ", text).split()).rstrip(".!。！")
-
-    @cached_property
-    def tokens(self) -> frozenset[str]:
-        return tokens(self.plain)
-
-    @cached_property
-    def content(self) -> frozenset[str]:
-        return content(words(self.plain))
-
-    @cached_property
-    def squeezed(self) -> str:
-        return re.sub(r"\s+", "", self.plain)
-
-    @cached_property
-    def hard(self) -> frozenset[str]:
-        return frozenset(re.sub(r"\s+", "", word.casefold()) for word in hard_words(normal(self.text)))
-
-    def has_all(self, hard: frozenset[str]) -> bool:
-        return all(word in self.squeezed for word in hard)
-
-    @cached_property
-    def denials(self) -> int:
-        return sum(1 for word in words(self.plain) if word.negation == "firm")
-
-    @cached_property
-    def fault(self) -> str:
-        """A lesson's error text without the values of this time."""
-        match = _LITERAL.search(self.plain) if self.kind is Kind.LESSON else None
-        return " ".join(re.findall(r"[^\W\d_]+", _VALUE.sub("", match[1]))) if match else ""
-
-
-def same(one: Said, two: Said) -> bool:
-    """True if both say the same: the same words, nearly the same, or for one kind the same in other words.
-
-    Texts with different numbers or names never do, save the values in the errors of two lessons; nor do two of which
-    each has a word of meaning that the other lacks, such as "unit tests" and "integration tests".
-    """
-    if one.plain == two.plain:
-        return True
-    if one.kind is not two.kind:
-        return False
-    if one.fault and two.fault:
-        return one.fault == two.fault
-    if one.denials != two.denials or not (one.has_all(two.hard) and two.has_all(one.hard)):
-        return False
-    if one.content - two.content and two.content - one.content:
-        return False
-    if overlap(one.tokens, two.tokens) >= SAME:
-        return True
-    shared, least = len(one.content & two.content), min(len(one.content), len(two.content))
-    return shared >= 3 and shared >= REWORDED * least
-
-
-@lru_cache(maxsize=4096)
-def tokens(text: str) -> frozenset[str]:
-    """Words, and pairs of characters where there are no blanks between words."""
-    found = set(re.findall(r"[^\W_\u3400-\u9fff]+", text))
-    for run in _CJK.findall(text):
-        found.update(run[place : place + 2] for place in range(max(len(run) - 1, 1)))
-    return frozenset(found)
-
-
-def overlap(one: frozenset[str], two: frozenset[str]) -> float:
-    """Jaccard's coefficient; 0 for two empty sets."""
-    return len(one & two) / len(one | two) if one or two else 0.0
+    return ConsolidationDraft(operations=list(taking.operations()))
 
 
 @dataclass(eq=False)
@@ -116,101 +35,165 @@ class _Line:
     """A record that stands (`record` is its name) or a line to be added, and the candidates that say it."""
 
     said: Said
+    group: str
     record: str = ""
+    fixed: bool = False
+    """A record whose words stay: a person's, or trusted more than what came in."""
     names: list[str] = field(default_factory=list)
-    task: str = ""
-    replaces: str = ""
+    words: list[Said] = field(default_factory=list)
+    merged: list[_Line] = field(default_factory=list)
+    replaces: list[str] = field(default_factory=list)
     gone: bool = False
 
+    def take(self, name: str, words: Said, fixed: bool) -> None:
+        self.names.append(name)
+        self.words.append(words)
+        self.fixed = self.fixed or fixed
 
-class _Index:
-    """Finds the lines that may say the same as another, without a look at each."""
-
-    def __init__(self) -> None:
-        self.lines: list[_Line] = []
-        self._by_word: dict[str, list[int]] = defaultdict(list)
-
-    def add(self, line: _Line) -> None:
-        for word in _keys(line.said):
-            self._by_word[word].append(len(self.lines))
-        self.lines.append(line)
-
-    def find(self, said: Said) -> _Line | None:
-        """The first line that says the same."""
-        keys = _keys(said)
-        shared = Counter(place for key in keys for place in self._by_word[key])
-        likely = (self.lines[place] for place in sorted(shared) if shared[place] * 2 > min(len(keys), 4))
-        return next((line for line in likely if not line.gone and same(said, line.said)), None)
-
-
-def _keys(said: Said) -> set[str]:
-    return {*said.content, f"={said.plain}", *([f"!{said.fault}"] * bool(said.fault))}
+    def best(self) -> Said:
+        """The wording to keep: of attempts what most did, of results the newest, else the better one."""
+        kept = self.said
+        if kept.kind in (Kind.TASK, Kind.EPISODE):
+            times = Counter(each.plain for each in self.words)
+            return max(self.words, key=lambda each: times[each.plain]) if not self.record and self.words else kept
+        for each in self.words:
+            if kept.shown and each.shown:
+                kept = kept if each.hard <= kept.hard or kept.has_all(each.hard) else each
+            else:
+                kept = better(kept, each)
+        return kept
 
 
 class _Taking:
     def __init__(self, material: ConsolidationMaterial) -> None:
-        self.groups = list(material.groups)
-        self.index = _Index()
-        self.by_subject: dict[tuple[Kind, str], _Line] = {}
+        self.audience = material.layout.preset.audience
+        telling = Telling.of([*material.records, *material.candidates])
+        self.groups = Groups(material.groups, (each.task for each in material.candidates), self.audience)
+        self.shelf: Shelf[_Line] = Shelf(telling)
+        self.telling = telling
+        self.lines: list[_Line] = []
+        self.by_key: dict[tuple[Kind, str, str], _Line] = {}
+        self.by_group: dict[tuple[str, Kind], list[_Line]] = defaultdict(list)
         self.outdated: list[str] = []
+        self.trusts: dict[str, Trust] = {}
         for number, record in enumerate(material.records, 1):
-            self._stands(_Line(_said(record), f"r{number}"))
+            line = _Line(said(record, self.audience), record.group, f"r{number}", record.protected)
+            self.trusts[line.record] = record.trust
+            self._stands(line)
 
     def _stands(self, line: _Line) -> None:
-        self.index.add(line)
-        if line.said.subject:
-            self.by_subject[line.said.kind, line.said.subject.casefold()] = line
+        self.lines.append(line)
+        self.shelf.add(line.said, line)
+        self.by_group[line.group, line.said.kind].append(line)
+        if line.said.key:
+            self.by_key[line.said.key] = line
 
     def take(self, name: str, candidate: Candidate) -> None:
         """Take one candidate in: as support, as a new value, or as a new line."""
-        said = _said(candidate)
-        known = self.index.find(said)
+        new = said(candidate, self.audience)
+        group = self.groups.of(candidate.task, new.phrase)
+        old = self.by_key.get(new.key) if new.key else None
+        known = self._known(new, old, group)
         if known is not None:
-            known.names.append(name)
+            fixed = bool(known.record) and candidate.trust < self.trusts[known.record]
+            known.take(name, new, fixed)
             return
-        line = _Line(said, names=[name], task=candidate.task)
-        old = self.by_subject.get((said.kind, said.subject.casefold())) if said.subject else None
-        if old is not None:
-            line.replaces, old.gone = old.record or old.replaces, True
-            self.outdated.extend([] if old.record else old.names)
+        line = _Line(new, group, names=[name], words=[new])
+        for other in ([old] if old else []) or self._outdated(line):
+            line.replaces += [other.record] if other.record else other.replaces
+            self.outdated.extend([] if other.record else other.names)
+            other.gone = True
         self._stands(line)
 
-    def operations(self) -> list[DraftOperation]:
-        """Everything that was taken in, as operations: support first, then what is outdated, then new lines."""
-        said = [line for line in self.index.lines if line.names]
-        found = [
-            DraftOperation(op="support", candidates=line.names, records=[line.record], reason="said again")
-            for line in said
-            if line.record
+    def _known(self, new: Said, old: _Line | None, group: str) -> _Line | None:
+        """The line that says it already, the nearest first: the other records that say it are to be merged into it."""
+        found = [line for line in self.shelf.same(new) if not line.gone]
+        found.sort(key=lambda line: line.said.plain != new.plain)
+        if found:
+            first, *others = found
+            for other in others[: MERGED - 1]:
+                if other not in first.merged and self._are_one(first, other):
+                    first.merged.append(other)
+            return first
+        if old is not None and not old.gone and _same_value(new, old.said):
+            return old
+        if refers_back(new):
+            return next((line for line in self.lines if not line.gone and repeats(new, line.said)), None)
+        if new.kind not in (Kind.TASK, Kind.PROCEDURE):
+            return None
+        return next((line for line in self.by_group[group, new.kind] if not line.gone and _again(new, line.said)), None)
+
+    def _are_one(self, one: _Line, two: _Line) -> bool:
+        """True if two records may be merged: nobody's words, and they say the same without what came in between."""
+        free = one.record and two.record and not one.fixed and not two.fixed and not two.names
+        return bool(free) and same(one.said, two.said, self.telling)
+
+    def _outdated(self, line: _Line) -> list[_Line]:
+        """What the line says no longer to hold; of too many lines about one place that attempts changed, the oldest."""
+        if denies(line.said):
+            return [other for other in self.lines if not other.gone and overrules(line.said, other.said)][:MERGED]
+        if line.said.kind is not Kind.TASK:
+            return []
+        place = _places(line.said)
+        alike = [
+            other
+            for other in self.by_group[line.group, Kind.TASK]
+            if not other.gone and not other.fixed and place & _places(other.said)
         ]
+        return alike[:1] if len(alike) >= FIXES else []
+
+    def operations(self) -> Iterator[DraftOperation]:
+        """Everything that was taken in: what records are said again, what is outdated, then new lines."""
+        heard = [line for line in self.lines if line.names]
+        for line in heard:
+            if line.record:
+                yield self._again(line)
         if self.outdated:
-            found.append(DraftOperation(op="skip", candidates=self.outdated, reason="said otherwise later"))
-        for line in said:
+            yield DraftOperation(op="skip", candidates=self.outdated, reason="said otherwise later")
+        for line in heard:
             if line.record or line.gone:
                 continue
-            found.append(
-                DraftOperation(
-                    op="supersede" if line.replaces else "add",
-                    candidates=line.names,
-                    records=[line.replaces] if line.replaces else [],
-                    text=line.said.text,
-                    kind=line.said.kind.value,
-                    subject=line.said.subject,
-                    group=self._group(line.task),
-                    reason="a new value of its subject" if line.replaces else "new",
-                )
+            best = line.best()
+            yield DraftOperation(
+                op="supersede" if line.replaces else "add",
+                candidates=line.names,
+                records=line.replaces[:MERGED],
+                text=best.text,
+                kind=line.said.kind.value,
+                subject=line.said.subject,
+                group=line.group,
+                reason="a new value of what was known" if line.replaces else "new",
             )
-        return found
 
-    def _group(self, task: str) -> str:
-        title = tokens(task.casefold())
-        best = max(self.groups, key=lambda group: overlap(title, tokens(group.casefold())), default="")
-        if best and overlap(title, tokens(best.casefold())) >= SAME_GROUP:
-            return best
-        if task:
-            self.groups.append(task)
-        return task
+    def _again(self, line: _Line) -> DraftOperation:
+        best = line.best()
+        for other in line.merged:
+            best = better(best, other.said)
+        change = {"text": best.text, "kind": best.kind.value, "subject": line.said.subject, "group": line.group}
+        if line.merged and not line.gone:
+            records = [line.record, *(other.record for other in line.merged)]
+            return DraftOperation(op="merge", candidates=line.names, records=records, reason="one thing", **change)
+        if best is not line.said and not line.fixed and not line.gone:
+            reason = "its newest result" if best.shown else "said more clearly"
+            return DraftOperation(op="revise", candidates=line.names, records=[line.record], reason=reason, **change)
+        return DraftOperation(op="support", candidates=line.names, records=[line.record], reason="said again")
 
 
-def _said(value: Candidate | Record) -> Said:
-    return Said(value.kind, value.text, value.subject)
+def _same_value(new: Said, old: Said) -> bool:
+    """True if two statements about one subject have the same numbers and names, and deny as much."""
+    mine = new.hard - frozenset(new.subject.casefold().split())
+    return bool(mine) and new.hard == old.hard and new.denials == old.denials and new.phrase.turns == old.phrase.turns
+
+
+def _again(new: Said, old: Said) -> bool:
+    """True if two attempts at one task did the same: changed one place in one way, or got one result in two ways."""
+    if new.kind is Kind.TASK:
+        return bool(_places(new) & _places(old)) and overlap(new.tokens, old.tokens) >= ONE_FIX
+    if new.shown and new.shown == old.shown:
+        mine, yours = (each.plain.partition(f" {each.shown} ")[2] for each in (new, old))
+        return mine == yours and any(char.isdigit() for char in mine)
+    return False
+
+
+def _places(text: Said) -> frozenset[str]:
+    return frozenset(word for word in text.hard if "/" in word or "." in word.strip("."))

@@ -6,29 +6,93 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-TITLE = 80
-LONG_MESSAGE = 1_500
-"""Characters from which a message is a document more than something said."""
+from ...rollouts import is_document, pasted
+from . import passing
+from .whole import stands_alone
 
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
-_END = re.compile(
-    r"(?<![.\s][A-Za-z])(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)(?<!Mr)(?<!Ms)(?<!Dr)(?<!No)[.!?]+[\"'”’)]*(?=\s|$)|"
-    r"[。！？；]+[”」』）]*|\n"
+__all__ = ["LONG", "PLAIN", "Sentence", "clip", "is_document", "own_words", "sentences", "shortened", "size", "title"]
+
+PLAIN = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u3000": " "}
+    | {
+        chr(code): chr(code - 0xFEE0)
+        for span in ("０９", "ＡＺ", "ａｚ")
+        for code in range(ord(span[0]), ord(span[1]) + 1)
+    }
 )
-_MARKER = re.compile(r"[ \t]*(?:(?:[-*+•]|\(?\d{1,2}[.)、])[ \t]+|#{1,6}[ \t]+|>[ \t]?)*")
+"""Quotes, blanks and full-width letters and digits made plain, character by character."""
+LONG = 50
+"""Words from which a memory is too long: names of any length count as one, two Chinese characters as well."""
+TITLE = 13
+"""Words that a title may have."""
+
+_HELP = re.compile(
+    r"(?:can|could|would|will) you (?:please )?(?:help|assist)(?: me| us)?(?: out)?(?: with (?:that|this|it))?\W*$",
+    re.IGNORECASE,
+)
+_LOOSE_END = re.compile(r"(?:\s+(?:and|or|but|to|the|a|an|for|of|in|on|at|with|from|by|my|our|that))+$", re.IGNORECASE)
+_BORDER = re.compile(r"[，；。]|[,;](?=\s)|\s[–—-]\s")
+_CJK = "\u3400-\u9fff"
+_END = re.compile(
+    r"(?<![.\s][A-Za-z])(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)(?<!Mr)(?<!Ms)(?<!Mrs)(?<!Dr)(?<!No)(?<!approx)"
+    r"[.!?]+[\"'”’)]*(?=\s|$)"
+    rf"|[.!?]+(?=[{_CJK}])(?<=[{_CJK}0-9A-Za-z)\"'].)|[!?]+(?=[{_CJK}])"
+    r"|[。！？；]+[”」』）]*|\n"
+)
+_MARKER = re.compile(
+    r"[ \t]*(?:(?:[-*+•]|\(?\d{1,2}[.)])[ \t]+|"
+    r"(?:\d{1,2}|[一二三四五六七八九十]+)[、．）][ \t]*|[①-⑳][ \t]*|#{1,6}[ \t]+|"
+    r">[ \t]?)*"
+)
+_WRAPPED = re.compile(r"(?:\S+[ \t]+){8,}\S*[^\s.!?:;,。！？：；]\n[ \t]*(?=[a-z])")
+"""A line of running text that goes on in the next."""
 _GREETING = re.compile(
-    r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks|thank you|sure|yes|ok|okay|great|alright|well)"
+    r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|morning|thanks|thank you|sure|yes|ok|okay|great|"
+    r"alright|well)"
     r"(?: there| team| all| again| so much)?\b[\s,.!–-]*)+",
     re.IGNORECASE,
 )
-_GREETING_ZH = re.compile(r"(?:(?:你好|您好|大家好|嗨|谢谢|好的|嗯|在吗)[呀啊吗]?[\s，,。！!～~、]*)+")
+_GREETING_ZH = re.compile(r"(?:(?:你好|您好|大家好|早上好|嗨|谢谢|好的|嗯|在吗)[呀啊吗]?[\s，,。！!～~、？?]*)+")
 _FRAME = re.compile(
-    r"^(?:(?:i|we)(?:'d| would|'m| am|’d|’m)? (?:also |really |just )*(?:need|want|like|love|looking|hoping|"
+    r"^(?:(?:i|we)(?:'d| would|'m| am| was|’d|’m)? (?:also |really |just )*(?:need|want|like|love|looking|hoping|"
     r"trying|would like)(?: you| some help)?"
     r" to |(?:can|could|would) (?:you|we|i)(?: please)?(?: help me)?(?: to)? |please |help me (?:to )?)",
     re.IGNORECASE,
 )
-_CJK = re.compile(r"[\u3400-\u9fff]{4}")
+_LONG_ENOUGH_ZH = re.compile(rf"[{_CJK}]{{4}}")
+_PASTED_MAIL = re.compile(
+    r"^[ \t]*(?:(?:from|to|subject|date|sent|发件人|收件人|主题)[:：] .*\n"
+    r"[ \t]*(?:from|to|cc|subject|date|sent|发件人|收件人|主题|"
+    r"日期)[:：] |"
+    r"-{2,} ?(?:original|forwarded) message|on .{1,200} wrote:[ \t]*$|发自我的|-{3,} ?(?:原始|转发)邮件)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INTRODUCED = re.compile(
+    r"^.*\b(?:issue|e-?mail|mail|message|log|text|document|article|policy|runbook|spec|ticket|output|transcript|"
+    r"letter|"
+    r"note from|wrote|says|said|paste|pasted|excerpt|manual|handbook|readme|contract|review)\b[^\n]{0,80}:[ \t]*\n"
+    r"|^.*(?:邮件|原文|日志|文档|内容|文章|合同|消息|报错|全文|手册|说明|转发|写道|公告|通知)[^\n]{0,40}[:：][ \t]*\n",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SPEECH = re.compile(
+    r"(?:[:：]\s*|\b(?:says?|said|writes?|wrote|replied|answered|claims?|asks?|asked|reads?|goes),?\s+)"
+    r"(?:\"[^\"]{12,4000}\"|“[^”]{12,4000}”|「[^」]{6,4000}」)"
+    r"|\"[^\"\n]{2,2000}[.!?] [^\"\n]{2,2000}\"|“[^”\n]{2,2000}[。！？；.!?][^”\n]{2,2000}”|"
+    r"「[^」\n]{2,2000}[。！？；][^」\n]{2,2000}」"
+)
+"""What somebody else said, between quotation marks: after a colon or a verb of saying, or more than one sentence."""
+_SPEAKS = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\bi've )\b(?:writes?|wrote|says?|said|replied|answered|told|tells)(?: (?:to me|me|us|"
+    r"back|him|her|them|this|"
+    r"the following))?[ \t]*:(?=\s)(?!\s*(?:>|```|~~~|<))[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*"
+    r"|(?<!我)(?:写道|回复说?|说|来信|表示|通知|公告|邮件)[：:][^\n]*"
+    r"|(?:下面是|以下是)(?!我)[^\n]{0,40}[：:](?!\s*(?:>|```|~~~|<))[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*",
+    re.IGNORECASE,
+)
+"""The same without marks: what comes after "they write:", up to the next blank line."""
+_OWN = re.compile(
+    r"\b(?:my|our|always|never|remember|rules?|preferences?|conventions?)\b|我|记住|以后|规矩|约定", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -49,11 +113,12 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text in order, list markers and blanks taken off, code fences left out."""
+    """The sentences of a text in order, list markers and blanks taken off, what is fenced or quoted left out."""
     place = 0
-    for fence in _FENCED.finditer(text):
-        yield from _plain(text, place, fence.start())
-        place = fence.end()
+    for first, last in sorted(pasted(text)):
+        if first >= place:
+            yield from _plain(text, place, first)
+        place = max(place, last)
     yield from _plain(text, place, len(text))
 
 
@@ -61,7 +126,12 @@ def _plain(text: str, start: int, end: int) -> Iterator[Sentence]:
     while start < end:
         marker = _MARKER.match(text, start, end)
         start = marker.end() if marker else start
-        stop = _END.search(text, start, end)
+        stop, seek = None, start
+        while (stop := _END.search(text, seek, end)) and stop.group() == "\n":
+            line = text.rfind("\n", start, stop.start()) + 1 or start
+            if not _WRAPPED.match(text, max(line, start), end):
+                break
+            seek = stop.end()
         after = stop.end() if stop else end
         whole = text[start:after]
         found = whole.strip()
@@ -70,24 +140,60 @@ def _plain(text: str, start: int, end: int) -> Iterator[Sentence]:
         start = max(after, start + 1)
 
 
-def is_document(text: str) -> bool:
-    """True for what was pasted rather than said: very long, or mostly inside code fences."""
-    fenced = sum(len(match.group()) for match in _FENCED.finditer(text))
-    return len(text) > LONG_MESSAGE or fenced * 2 > len(text)
+def own_words(text: str) -> Iterator[Sentence]:
+    """The sentences that a person says for themselves: none of a mail or of a text that they introduce and paste."""
+    mail = _PASTED_MAIL.search(text)
+    stop = mail.start() if mail else len(text)
+    opened = {first for first, _ in pasted(text)}
+    for told in _INTRODUCED.finditer(text, 0, stop):
+        blanks = re.compile(r"\s*").match(text, told.end())
+        marked = range(told.end(), (blanks.end() if blanks else told.end()) + 1)
+        if not _OWN.search(told.group()) and opened.isdisjoint(marked):
+            stop = told.end()
+            break
+    foreign = [match.span() for pattern in (_SPEECH, _SPEAKS) for match in pattern.finditer(text)]
+    for sentence in sentences(text):
+        if sentence.end > stop:
+            break
+        if _balanced(sentence.text) and not any(
+            sentence.start < last and first < sentence.end for first, last in foreign
+        ):
+            yield sentence
+
+
+def _balanced(text: str) -> bool:
+    """False for what stands between quotation marks of which only one is in it."""
+    straight = len(re.findall(r"(?<!\d)\"", text))
+    return straight % 2 == 0 and text.count("“") == text.count("”") and text.count("「") == text.count("」")
 
 
 def title(text: str) -> str:
     """A short name for what the message asks, made of its own words; empty for a message without words.
 
-    A message that introduces a text with a colon ("Here is the issue:") is named after that text's first line.
+    The first request or question that can be read alone, else the first sentence that says something, up to its first
+    comma. A message that introduces a text with a colon ("Here is the issue:") is named after that text's first line.
     """
-    found = [sentence.text for sentence in sentences(text[:20_000])]
+    text = text[:20_000]
+    first = min((start for start, _ in pasted(text)), default=len(text))
+    found = [sentence.text for sentence in sentences(text) if sentence.end <= first]
     introduced = _introduced(found)
     if introduced:
         return _short(introduced)
     found = [bare for bare in (_ungreeted(sentence) for sentence in found) if len(bare) > 2]
-    telling = next((sentence for sentence in found[:4] if len(sentence.split()) > 3 or _CJK.search(sentence)), None)
-    return _short(_FRAME.sub("", telling or (found[0] if found else "")))
+    telling = [s for s in found[:4] if len(s.split()) > 3 or _LONG_ENOUGH_ZH.search(s)]
+    asking = [clause.strip() for s in telling for clause in _BORDER.split(s) if _asks(clause.strip().translate(PLAIN))]
+    lasting = [s for s in telling if not _passes(s.translate(PLAIN))]
+    return _short(_FRAME.sub("", next(iter([*asking, *lasting, *telling, *found]), "")))
+
+
+def _passes(sentence: str) -> bool:
+    busy = re.match(r"(?:i'm|i am|we're|we are)\b", sentence, re.IGNORECASE) is not None
+    return passing.is_soon(sentence) or _HELP.match(sentence) is not None or (passing.is_for_now(sentence) and not busy)
+
+
+def _asks(sentence: str) -> bool:
+    asks = passing.is_request(sentence) or passing.is_question(sentence)
+    return asks and size(sentence) >= 3 and stands_alone(sentence)
 
 
 def _introduced(found: list[str]) -> str:
@@ -107,10 +213,30 @@ def _ungreeted(sentence: str) -> str:
 
 def _short(sentence: str) -> str:
     sentence = " ".join(sentence.split()).rstrip(".!?。！？；;,， ").strip("*_#` ")
-    if len(sentence) <= TITLE:
+    border = next((cut for cut in _BORDER.finditer(sentence) if size(sentence[: cut.start()]) >= 3), None)
+    sentence = sentence[: border.start()] if border else sentence
+    return _LOOSE_END.sub("", shortened(Sentence(sentence, 0), TITLE).text.rstrip(",;:，；： "))
+
+
+def size(text: str) -> int:
+    """The length of a text in words, whatever their length; two Chinese characters count as a word."""
+    chinese = len(re.findall(rf"[{_CJK}]", text))
+    return len(re.sub(rf"[{_CJK}]", " ", text).split()) + (chinese + 1) // 2
+
+
+def shortened(sentence: Sentence, limit: int) -> Sentence:
+    """The sentence, cut at the last clause that ends within so many words, or after the last word of them."""
+    if size(sentence.text) <= limit:
         return sentence
-    cut = sentence[: TITLE + 1]
-    return (cut.rpartition(" ")[0] or cut[:TITLE]).rstrip(",;:，；： ")
+    ends = [match.end() for match in re.finditer(rf"[{_CJK}]|[^\s{_CJK}]+", sentence.text)]
+    within = [end for end in ends[: 2 * limit] if size(sentence.text[:end]) <= limit]
+    last = within[-1] if within else len(sentence.text)
+    cuts = [
+        match.start()
+        for match in re.finditer(r"[;；。，,:：](?=\s|$)|[，；：。]|\s[–—-]\s|\s\(", sentence.text[: last + 1])
+        if size(sentence.text[: match.start()]) * 3 > limit
+    ]
+    return sentence.part(0, cuts[-1] if cuts else last)
 
 
 def clip(sentence: Sentence, limit: int) -> Sentence:

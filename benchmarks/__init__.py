@@ -1,0 +1,1 @@
+"""Figures beside the SDK's own Memory: `python -m benchmarks`, or `make bench`."""
