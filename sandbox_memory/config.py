@@ -72,7 +72,7 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
     """Tries of one model call at one close, before its work is left pending."""
     retry_delay: float = field(default=0.5, kw_only=True)
     """Seconds before the second try; doubled for each further one."""
-    concurrency: int = field(default=8, kw_only=True)
+    concurrency: int = field(default=10, kw_only=True)
     """How many rollouts are extracted at the same time; less if their requests together have over 600,000 tokens."""
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ class Limits:
 
     attempts: int = 3
     retry_delay: float = 0.5
-    concurrency: int = 8
+    concurrency: int = 10
     deadline: float | None = None
     extra_prompt: str | None = None
     in_flight: int = 600_000

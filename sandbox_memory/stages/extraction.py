@@ -21,8 +21,8 @@ from ..transcript import MEMORY, TOKENS, Found, fitted, locate, transcribe
 
 __all__ = ["raw_header", "raw_memory_file", "request", "summary_file", "verify"]
 
-PREVIOUS = 4_000
-"""Tokens of earlier notes that are shown."""
+PREVIOUS = 1_000
+"""Tokens of earlier notes that are shown: the newest; each resumption pays for them again."""
 FRAME = 400
 """Tokens that the input has beside the notes and the transcript."""
 TASK_LENGTH = 100
