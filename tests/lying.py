@@ -482,6 +482,7 @@ def joins_two(text: str, said: list[Said], chance: random.Random) -> Iterator[Li
                 and two
                 and " user " not in text[: one.start() + 1] + other[: two.start() + 1]
                 and len(text[: one.start()]) > 1
+                and not re.fullmatch(r"The (?:user|customer|guest)|用户", text[: one.start()])  # then it may be true
                 and text[: one.start()].casefold() != other[: two.start()].casefold()
             ):
                 yield text[: one.end()] + other[two.end() :], [*said, *others]

@@ -72,7 +72,7 @@ def test_no_way_to_lie_gets_through() -> None:
     print(f"{sum(tried.values())} lies, {share:.2%} refused; believed: {through}")
     assert sum(tried.values()) >= 2_000 and min(tried.values()) >= 10
     assert share >= REFUSED, through
-    assert all(len(lies) <= max(2, 0.05 * tried[name]) for name, lies in believed.items()), believed
+    assert all(len(lies) <= max(3, 0.05 * tried[name]) for name, lies in believed.items()), believed
 
 
 def test_two_hundred_mutations_drawn_at_random() -> None:

@@ -20,7 +20,7 @@ SHORT_CJK = 4
 
 _LOOSE = frozenset("for in of as about with by via".split())
 """Marks of which a wording may take another, as in "the port of staging" and "the port for staging"."""
-_PARTICLES = frozenset(("off", "out", "up", "down"))
+_PARTICLES = frozenset(("off", "out", "up", "down", "back", "away"))
 _NOUNS = frozenset(("of", "for", "in"))
 _SEQUENCE = frozenset(("first", "last", "final"))
 _SOFT = frozenset(
@@ -216,12 +216,14 @@ def _moved(clause: Sequence[Token], sentence: Sentence, pairs: Sequence[tuple[in
             if all(first <= b <= last for a, b in pairs if (a < place) != (b < other) and clause[a].tells):
                 continue
         one, two = role(clause, place), role(there, other)
-        if one == two and one:
+        if one == two and one and not (token.passive or there[other].passive):
             continue  # the whole phrase moved: "on Tuesdays we deploy"
         if _compound(one, two, place, other, pairs, there) or _compound(two, one, other, place, _back(pairs), clause):
             continue  # "the port of staging", "the staging port"
         jumped = [(a, b) for a, b in pairs if (a < place) != (b < other) and clause[a].kind in WORDS]
-        if jumped and all(role(clause, a) == role(there, b) != "" for a, b in jumped):
+        if jumped and all(
+            role(clause, a) == role(there, b) != "" and clause[a].passive == there[b].passive for a, b in jumped
+        ):
             continue
         if _bent(clause, there):
             continue  # "the worker calls it", "it is called by the worker", "wants it called"

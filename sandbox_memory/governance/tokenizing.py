@@ -41,6 +41,8 @@ _MARKS = {
         "out",
         "up",
         "down",
+        "back",
+        "away",
     )
     for word in group.split()
 }
