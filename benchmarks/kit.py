@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import itertools
 import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from agents import ModelSettings, Usage
 from agents.items import ModelResponse
-from agents.models.interface import Model
 from agents.sandbox import Manifest
 from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
-from openai.types.responses import (
-    Response,
-    ResponseCompletedEvent,
-    ResponseCustomToolCall,
-    ResponseFunctionToolCall,
-    ResponseOutputMessage,
-    ResponseOutputText,
-)
+from openai.types.responses import ResponseCustomToolCall, ResponseFunctionToolCall
+
+from sandbox_memory.doors.demo.model import Unstreamed, unique
+from sandbox_memory.doors.demo.model import say as says
 
 T = TypeVar("T")
 Progress = Callable[[str], None]
 """Called with what is being done, in a few words."""
-
-_numbers = itertools.count(1)
 
 
 @contextmanager
@@ -84,29 +76,17 @@ async def interleaved(works: Mapping[str, Callable[[], Awaitable[Any]]], repetit
     return {name: statistics.median(values) for name, values in taken.items()}
 
 
-def says(text: str) -> ResponseOutputMessage:
-    """A message of a model."""
-    content = ResponseOutputText(text=text, type="output_text", annotations=[])
-    return ResponseOutputMessage(
-        id=f"msg_{next(_numbers)}", type="message", role="assistant", status="completed", content=[content]
-    )
-
-
 def calls(name: str, arguments: str) -> ResponseFunctionToolCall:
     """A call of a function tool; `arguments` is JSON."""
-    return ResponseFunctionToolCall(
-        type="function_call", name=name, call_id=f"call_{next(_numbers)}", arguments=arguments
-    )
+    return ResponseFunctionToolCall(type="function_call", name=name, call_id=unique("call"), arguments=arguments)
 
 
 def patches(patch: str) -> ResponseCustomToolCall:
     """A call of the SDK's `apply_patch` tool."""
-    return ResponseCustomToolCall(
-        type="custom_tool_call", name="apply_patch", call_id=f"call_{next(_numbers)}", input=patch
-    )
+    return ResponseCustomToolCall(type="custom_tool_call", name="apply_patch", call_id=unique("call"), input=patch)
 
 
-class Scripted(Model):
+class Scripted(Unstreamed):
     """Answers what `answer(system, items)` gives: a text, or output items. `weigh` is told of every request.
 
     `delay` is how many seconds each answer takes.
@@ -145,27 +125,3 @@ class Scripted(Model):
     ) -> ModelResponse:
         output = await self._respond(system_instructions, input, [*tools, *handoffs], output_schema)
         return ModelResponse(output=output, usage=Usage(requests=1), response_id=None)
-
-    async def stream_response(
-        self,
-        system_instructions: str | None,
-        input: Any,
-        model_settings: ModelSettings,
-        tools: list[Any],
-        output_schema: Any,
-        handoffs: list[Any],
-        tracing: Any,
-        **_: Any,
-    ) -> AsyncIterator[Any]:
-        output = await self._respond(system_instructions, input, [*tools, *handoffs], output_schema)
-        response = Response(
-            id="response",
-            created_at=0,
-            model=self.model,
-            object="response",
-            output=output,
-            tool_choice="none",
-            tools=[],
-            parallel_tool_calls=False,
-        )
-        yield ResponseCompletedEvent(type="response.completed", sequence_number=0, response=response)

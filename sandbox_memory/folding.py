@@ -20,17 +20,16 @@ KEPT_FOLDS = 4
 def fold(ledger: Ledger, upto: int | None = None) -> State:
     """The state after the first `upto` commits, or after all of them: the caller's own, to go on from."""
     end = len(ledger) if upto is None else min(upto, len(ledger))
-    if end not in ledger.folds:
-        # A copy of the keys: a large markdown file is folded in a thread.
-        start = max((ordinal for ordinal in list(ledger.folds) if ordinal < end), default=0)
-        state = ledger.folds[start].copy() if start else State()
+    folds: dict[int, State] = dict(ledger.folds)  # a large markdown file is folded in a thread meanwhile
+    if end not in folds:
+        start = max((ordinal for ordinal in folds if ordinal < end), default=0)
+        state = folds[start].copy() if start else State()
         for commit in ledger.commits[start:end]:
             apply(state, commit)
-        if len(ledger.folds) >= KEPT_FOLDS:
-            ledger.folds.pop(min(list(ledger.folds)), None)
-        ledger.folds[end] = state
-    copied: State = ledger.folds[end].copy()
-    return copied
+        if len(folds) >= KEPT_FOLDS:
+            ledger.folds.pop(min(folds), None)
+        ledger.folds[end] = folds[end] = state
+    return folds[end].copy()
 
 
 def apply(state: State, commit: Commit) -> None:
@@ -202,15 +201,18 @@ def _extract(state: State, operation: Operation, commit: Commit, position: int) 
     facts, body = operation.facts, operation.body
     since, rank = facts.get("order", (commit.ordinal, position + 1))
     order = (int(since), int(rank))
+    known = state.rollouts.get(operation.id, RolloutState())
+    task, keywords = str(body.get("task", "")), tuple(map(str, body.get("keywords", ())))
     state.rollouts[operation.id] = RolloutState(
         consumed=max(0, int(facts["consumed"])),
         order=order,
         updated_at=str(facts.get("updated_at", "")),
         summary_file=str(facts.get("summary_file", "")),
         terminal_state=str(facts.get("terminal_state", "")),
-        task=str(body.get("task", "")),
-        keywords=tuple(body.get("keywords", ())),
-        usage=_sum(state.rollouts.get(operation.id, RolloutState()).usage, facts.get("usage", {})),
+        task=task,
+        keywords=keywords,
+        told=known.told | {task, *keywords},
+        usage=_sum(known.usage, facts.get("usage", {})),
     )
     state.failures.pop(operation.id, None)
     candidates = candidates_of(operation)
@@ -250,13 +252,16 @@ def _usage(state: State, operation: Operation, commit: Commit, position: int) ->
 def _write_skill(state: State, operation: Operation, commit: Commit, position: int) -> None:
     facts = operation.facts
     state.skills[operation.id] = SkillState(
-        tuple(map(str, facts.get("records", ()))), bool(facts.get("edited")), text=str(operation.body.get("text", ""))
+        tuple(map(str, facts.get("records", ()))),
+        bool(facts.get("edited")),
+        due=bool(facts.get("due")),
+        text=str(operation.body.get("text", "")),
     )
 
 
 def _drop_skill(state: State, operation: Operation, commit: Commit, position: int) -> None:
     if operation.facts.get("deleted"):
-        state.skills[operation.id] = SkillState(dropped=True)
+        state.skills[operation.id] = SkillState(state.skills.get(operation.id, SkillState()).records, dropped=True)
     else:
         state.skills.pop(operation.id, None)
 

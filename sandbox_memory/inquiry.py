@@ -191,7 +191,10 @@ class Inquiry:
         view = await self.store.look([path])
         if path not in view.files:
             raise Unknown(f"there is no file {path}; name MEMORY.md or memory_summary.md and a line of it")
-        items = [i for i in Document.parse(view.files[path]).items if i.line <= int(number)]
+        document = Document.parse(view.files[path])
+        if int(number) > len(document.lines):
+            raise Unknown(f"{path} has {len(document.lines)} lines, and no line {number}")
+        items = [i for i in document.items if i.line <= int(number)]
         if not items:
             raise Unknown(f"line {number} of {path} belongs to no list item")
         if not items[-1].id:

@@ -6,11 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from heapq import nlargest
 from itertools import pairwise
 
-from .governance.wording import CJK, normal, words
+from .governance.wording import CJK, kept, normal, words
 
 K1, B = 1.2, 0.75
 """How soon repetition stops to count, and how much a long text is discounted (Robertson et al., TREC-3 1994)."""
@@ -33,14 +32,14 @@ def terms(text: str) -> Iterator[str]:
             yield term
 
 
-@lru_cache(maxsize=1 << 16)
+@kept(1 << 16)
 def _term(word: str) -> str:
     if any(char.isdigit() for char in word):
         return word
     return next((found.stem for found in words(word) if found.plain or found.negation), "")
 
 
-@lru_cache(maxsize=1 << 14)
+@kept(1 << 14)
 def bare(text: str) -> str:
     """The letters and digits of a text: equal for texts that are the same, and for few others."""
     return _BLANK.sub("", text).casefold()

@@ -15,7 +15,7 @@ from .records import Item, Rollout
 MEMORY = "memory"
 """Label of items that repeat what memory said: shown, but no evidence."""
 
-_REFERENCE = re.compile(r"s?(\d+)\s*[.:]\s*(\d+)")
+_REFERENCE = re.compile(r"s?(\d{1,9})\s*[.:]\s*(\d{1,9})")
 _BLANKS = "\t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 _SAME = (("'", "’‘`"), ('"', "“”"), ("-", "–—−"), (" ", _BLANKS + "\u2028\u2029\u202f\u205f\u3000"))
 _END = "\0"

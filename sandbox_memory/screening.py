@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from .certain import Sure, Waiting, decide
-from .governance.wording import content, normal, words
+from .governance.wording import meaning, normal
 from .known import Known
 from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status
 from .sameness import overlap, tokens
@@ -242,10 +242,10 @@ def _echoes(text: str, spent: str) -> bool:
     A text that is about something else in the same message is none: it has neither most of the spent words, nor most
     of its own from them.
     """
-    known = _content(spent)
+    known = meaning(spent)
     if len(known) < TELLING:
         return False
-    own = _content(text)
+    own = meaning(text)
     both = len(own & known)
     return both >= RESTATED * len(known) or both >= MADE_OF * max(len(own), 1)
 
@@ -254,7 +254,7 @@ def echoes(evidence: Sequence[Evidence], rollouts: Mapping[str, Rollout]) -> Ite
     """Where else the quotes stand, word by word, in the transcripts that they are from."""
     for quote in evidence:
         said = quote.quote.strip().rstrip(".!。！")
-        if len(_content(said)) < TELLING or quote.rollout not in rollouts:
+        if len(meaning(said)) < TELLING or quote.rollout not in rollouts:
             continue
         for segment in rollouts[quote.rollout].segments:
             for item in segment.items:
@@ -262,7 +262,3 @@ def echoes(evidence: Sequence[Evidence], rollouts: Mapping[str, Rollout]) -> Ite
                     place = replace(quote, segment=segment.id, item=item.index, start=found.start(), end=found.end())
                     if not place.overlaps(quote):
                         yield place
-
-
-def _content(text: str) -> frozenset[str]:
-    return content(words(normal(text)))

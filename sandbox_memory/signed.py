@@ -21,10 +21,15 @@ def signed(text: str, *, below: str = "") -> bytes:
 
 
 def is_ours(data: bytes) -> bool:
-    """True if the file stands as it was signed, whatever its line endings."""
-    text = data.decode("utf-8", "replace")
+    """True if the file stands as it was signed, whatever its line endings, with a byte order mark or without."""
+    return bool(signature(data))
+
+
+def signature(data: bytes) -> str:
+    """The digest by which the file is signed; empty if it does not stand as it was signed."""
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     found = _LINE.search(text.partition("\n\n")[0] + "\n") or _LINE.search(text)
-    return found is not None and _digest(text.replace(found[0], "", 1)) == found[1]
+    return found[1] if found is not None and _digest(text.replace(found[0], "", 1)) == found[1] else ""
 
 
 def _digest(text: str) -> str:

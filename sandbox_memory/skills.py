@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,7 +17,7 @@ from .governance.wording import content, words
 from .notes import slug
 from .records import Kind, Record, Trust
 from .signed import signed
-from .state import State
+from .state import SkillState, State
 from .templates import one_line, render
 
 TWICE = 2
@@ -91,14 +92,37 @@ def made_of(state: State) -> list[Skill]:
             step.commands.append(command)
             step.records.append(record)
             step.seen |= seen & state.rollouts.keys()
-    tasks: dict[str, list[_Step]] = {}
+    tasks: dict[str, tuple[str, list[_Step]]] = {}
     for step in steps.values():
         if len(step.seen) >= TWICE and any(record.kind is Kind.PROCEDURE for record in step.records):
             titles = [state.rollouts[stem].task for stem in _in_order(step.seen, state)]
-            tasks.setdefault(shared_title(titles), []).append(step)
+            title = shared_title(titles)
+            tasks.setdefault(_name(title), (title, []))[1].append(step)
     lessons = [r for r in visible if r.kind is Kind.LESSON and r.trust > Trust.EXTERNAL]
-    made = (_skill(title, found, lessons, state) for title, found in tasks.items() if title)
-    return list({skill.name: skill for skill in made}.values())
+    return [_skill(name, title, found, lessons, state) for name, (title, found) in tasks.items() if title]
+
+
+def follows(known: SkillState, made: Iterable[Skill], state: State) -> bool:
+    """True if one of these skills is made of what that one was made of, under whatever name."""
+    ids = {id for skill in made for id in skill.records}
+    return any(_heir(id, state) in ids for id in known.records)
+
+
+def _heir(id: str, state: State) -> str:
+    """The record that has taken the place of that one, or that one."""
+    seen = set()
+    while id not in seen and (record := state.records.get(id)) is not None and record.superseded_by:
+        seen.add(id)
+        id = record.superseded_by
+    return id
+
+
+def _name(title: str) -> str:
+    """The folder of the skill of that title; letters that it cannot hold count in a digest."""
+    digest = hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:8]
+    name = slug(title, f"skill-{digest}", fallback=title)
+    lossy = any(char.isalpha() and not unicodedata.normalize("NFKD", char)[0].isascii() for char in title)
+    return f"{name[:55].rstrip('-')}-{digest}" if lossy and digest not in name else name
 
 
 def _command(record: Record) -> str:
@@ -127,12 +151,10 @@ def _in_order(stems: Iterable[str], state: State) -> list[str]:
     return sorted(stems, key=lambda stem: state.rollouts[stem].order)
 
 
-def _skill(title: str, steps: list[_Step], lessons: list[Record], state: State) -> Skill:
+def _skill(name: str, title: str, steps: list[_Step], lessons: list[Record], state: State) -> Skill:
     seen = _in_order(set().union(*(step.seen for step in steps)), state)
     groups = {record.group for step in steps for record in step.records}
     chinese = _CJK.search(title) is not None
-    digest = hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()
-    name = slug(title, f"skill-{digest[:8]}", fallback=title)
     text = render(
         "skill",
         folder=name,

@@ -28,6 +28,8 @@ class RolloutState:
     terminal_state: str = ""
     task: str = ""
     keywords: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
+    """All titles and keywords that it had so far."""
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -61,12 +63,14 @@ class Proposal:
 class SkillState:
     """A skill that was written: the records that its steps are, and whether a person has made it theirs or deleted it.
 
-    `text` is that of a person; what code wrote is made of the records.
+    `text` is that of a person; what code wrote is made of the records. As long as it is `due`, its file may not have
+    been written: then that it is missing says nothing.
     """
 
     records: tuple[str, ...] = ()
     edited: bool = False
     dropped: bool = False
+    due: bool = False
     text: str = ""
 
 

@@ -79,10 +79,10 @@ def files(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def settled(root: Path) -> None:
+def settled(root: Path, **options: Any) -> None:
     """Assert that taking in what is there once more writes nothing at all."""
     before = files(root)
-    process(root)
+    process(root, **options)
     assert files(root) == before
 
 

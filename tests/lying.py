@@ -29,8 +29,13 @@ TABLES = Path(__file__).parent / "liar"
 
 def table(name: str) -> list[Memory]:
     """The memories of `liar/<name>.jsonl`: `true` as a careful model words them, `lies` written by hand."""
-    rows = map(json.loads, (TABLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
-    return [(row["kind"], row["text"], [tuple(said) for said in row["said"]]) for row in rows]
+    return [memory for memory, _ in rows(name)]
+
+
+def rows(name: str) -> list[tuple[Memory, bool]]:
+    """The same with whether each holds, where the table tells."""
+    found = map(json.loads, (TABLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+    return [((row["kind"], row["text"], [tuple(s) for s in row["said"]]), row.get("holds", False)) for row in found]
 
 
 TRUE = table("true")

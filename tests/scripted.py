@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from agents import Agent, ModelSettings, RunConfig, Usage
 from agents.items import ModelResponse
-from agents.models.interface import Model
 from agents.sandbox import LocalSnapshotSpec, Manifest, SandboxAgent, SandboxRunConfig
 from agents.sandbox.capabilities import Filesystem, Shell
 from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
 from openai.types.responses import (
-    Response,
-    ResponseCompletedEvent,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputRefusal,
     ResponseOutputText,
 )
 
+from sandbox_memory.doors.demo.model import Unstreamed, unique
+
 Step = Any
 """What a model answers: a text, an output item, a list of these, an exception to raise, a function that gives one."""
-
-_numbers = itertools.count(1)
 
 
 def says(text: str) -> ResponseOutputMessage:
@@ -40,13 +35,13 @@ def refuses(text: str) -> ResponseOutputMessage:
 
 def message(content: Any) -> ResponseOutputMessage:
     return ResponseOutputMessage(
-        id=f"msg_{next(_numbers)}", type="message", role="assistant", status="completed", content=[content]
+        id=unique("msg"), type="message", role="assistant", status="completed", content=[content]
     )
 
 
 def calls(name: str, **arguments: Any) -> ResponseFunctionToolCall:
     return ResponseFunctionToolCall(
-        type="function_call", name=name, call_id=f"call_{next(_numbers)}", arguments=json.dumps(arguments)
+        type="function_call", name=name, call_id=unique("call"), arguments=json.dumps(arguments)
     )
 
 
@@ -54,7 +49,7 @@ def shell(command: str) -> ResponseFunctionToolCall:
     return calls("exec_command", cmd=command)
 
 
-class Scripted(Model):
+class Scripted(Unstreamed):
     """Answers with its steps in order, the last one again and again; `seen` keeps what it was asked.
 
     A step that is a function gets the request (a dict with system, input, tools, output, settings) and may be async.
@@ -92,30 +87,6 @@ class Scripted(Model):
         output = await self._answer(system_instructions, input, model_settings, [*tools, *handoffs], output_schema)
         usage = Usage(requests=1, input_tokens=10, output_tokens=5, total_tokens=15)
         return ModelResponse(output=output, usage=usage, response_id=None)
-
-    async def stream_response(
-        self,
-        system_instructions: str | None,
-        input: Any,
-        model_settings: ModelSettings,
-        tools: list[Any],
-        output_schema: Any,
-        handoffs: list[Any],
-        tracing: Any,
-        **_: Any,
-    ) -> AsyncIterator[Any]:
-        output = await self._answer(system_instructions, input, model_settings, [*tools, *handoffs], output_schema)
-        response = Response(
-            id="resp",
-            created_at=0,
-            model=self.model,
-            object="response",
-            output=output,
-            tool_choice="none",
-            tools=[],
-            parallel_tool_calls=False,
-        )
-        yield ResponseCompletedEvent(type="response.completed", sequence_number=0, response=response)
 
 
 def agent(*steps: Step, memory: Any = None, name: str = "A", **more: Any) -> SandboxAgent[Any]:

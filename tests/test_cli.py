@@ -151,7 +151,7 @@ def test_process_tells_refusals_when_asked(root: Path) -> None:
     tell(root, "I prefer tabs", rollout="tabs")
     sm("process", root, "--model", "offline")
     short = sm("process", root, "--model", "offline", "--again").stdout
-    assert "refused" in short and "--verbose" in short and "it is known already" not in short
+    assert "said nothing new" in short and "--verbose" in short and "it is known already" not in short
     assert "it is known already" in sm("process", root, "--model", "offline", "--again", "-v").stdout
     document = of("process", root, "--model", "offline", "--again")
     assert document["refused"] and {"what", "why"} == set(document["refused"][0])

@@ -302,11 +302,11 @@ def test_provenance_is_added_once_and_under_the_task_of_that_title() -> None:
     )
     assert edited.provenance == {
         ("invoices & *tax*", 1): ("r1_fix_it.md", "r2.md"),
-        ("invoices & *tax*", 2): ("r__3__.md", "r4.md"),
+        ("invoices & *tax*", 4): ("r__3__.md", "r4.md"),  # a line cites task 3
     }
     text = edited.data.decode()
     assert "- k, l\n\n## User preferences\n" in text
-    assert text.index("## Task 2: New task") > text.index("- Decimal, quantize")
+    assert text.index("## Task 4: New task") > text.index("- Decimal, quantize")
     assert edited.items[0].normal == found.items[0].normal
     again = edited.edit([Provenance("invoices & *tax*", "New task", "r4.md")], 41)
     assert again.data == edited.data

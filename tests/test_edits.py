@@ -182,15 +182,17 @@ class Person:
         found = self.bullets(lines)
         return [self.rng.choice(found)] if found else []
 
+    def moves(self) -> list[Callable[[list[str]], None]]:
+        moves = [self.add, self.block, self.change, self.retype, self.delete, self.move]
+        return [*moves, self.copy, self.split, self.strip, self.swap, self.rename, self.remove, self.indent, self.join]
+
     def edit(self, text: str) -> str:
         newline = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(newline)
         tail = [line for line in lines if MARKER.fullmatch(line)]
         lines = [line for line in lines if not MARKER.fullmatch(line)]
-        moves = [self.add, self.block, self.change, self.retype, self.delete, self.move]
-        moves += [self.copy, self.split, self.strip, self.swap, self.rename, self.remove, self.indent, self.join]
         for _ in range(self.rng.randint(1, 4)):
-            self.rng.choice(moves)(lines)
+            self.rng.choice(self.moves())(lines)
         text = newline.join([*lines, *tail, ""] if tail else lines)
         return text.replace(newline, self.rng.choice([newline, newline, "\n", "\r\n"]))
 
@@ -263,6 +265,99 @@ def test_random_edits_in_both_files(tmp_path: Path, seed: int) -> None:
         assert (after[0] | after[1]) - taken_out <= set(TOKEN.findall(there))
         assert split(paths[1].read_bytes()).touched is False
         settled(tmp_path)
+
+
+class Tasks(Person):
+    """Edits what frames the lines as well: tasks, their numbers and files, references, groups, line breaks."""
+
+    def renumber(self, lines: list[str]) -> None:
+        for n, line in enumerate(lines):
+            if (found := re.match(r"## Task (\d+): ", line)) and self.rng.random() < 0.5:
+                lines[n] = line.replace(found[1], str(int(found[1]) + self.rng.choice([1, 2, 5])), 1)
+
+    def task(self, lines: list[str]) -> None:
+        found = [n for n, line in enumerate(lines) if line.startswith("## Task")]
+        if found:
+            first = last = self.rng.choice(found)
+            stop = self.rng.choice([("#",), ("## ", "# ")])
+            while last + 1 < len(lines) and not lines[last + 1].startswith(stop):
+                last += 1
+            del lines[first : last + 1]
+
+    def cite(self, lines: list[str]) -> None:
+        for n in self.some(lines):
+            head, mark, id = lines[n].rpartition(" ^m-")
+            lines[n] = f"{head} [Task {self.rng.randint(1, 4)}]{mark}{id}"
+
+    def uncite(self, lines: list[str]) -> None:
+        for n in self.some(lines):
+            lines[n] = re.sub(r" \[Task \d+\](?=.*\^m-)", "", lines[n])
+
+    def note(self, lines: list[str]) -> None:
+        found = [n for n, line in enumerate(lines) if line.startswith(("- rollout_s", "## Task", "### ", "scope"))]
+        if found:
+            n = self.rng.choice(found)
+            added = [["", "Prose {}.", ""], ["- bullet {}"], ["", "### {}", ""], ["", "# Task Group: {}", ""]]
+            more = self.rng.choice([None, *added])
+            if more is None:
+                lines[n] += f" {self.word()}"
+            else:
+                lines[n + 1 : n + 1] = [line.format(self.word()) for line in more]
+
+    def wrap(self, lines: list[str]) -> None:
+        for n in self.some(lines):
+            words = lines[n].split(" ")
+            lines[n : n + 1] = [" ".join(words[:4]), *(["  " + " ".join(words[4:])] if words[4:] else [])]
+
+    def type(self, lines: list[str]) -> None:
+        at = self.place(lines)
+        forms = ["see {} [Task 2]", "{} [Task 1](x)", "[Task 3] {}", "{} `[Task 1]`", "{} [Task 1], [Task 2]"]
+        lines[at:at] = ["- " + self.rng.choice(forms).format(self.word())]
+
+    def merge(self, lines: list[str]) -> None:
+        found = [n for n, line in enumerate(lines) if line.startswith("# ")]
+        if len(found) > 1:
+            del lines[self.rng.choice(found[1:])]
+
+    def moves(self) -> list[Callable[[list[str]], None]]:
+        mine = [self.renumber, self.task, self.cite, self.uncite, self.note, self.wrap, self.type, self.merge]
+        return [*super().moves(), *mine]
+
+
+@pytest.mark.parametrize("seed", SEEDS[:4] + SEEDS[7:60])
+def test_random_edits_while_conversations_drop_out(tmp_path: Path, seed: int) -> None:
+    """Lines of ours and their tasks go with their conversations; what the person wrote stays, references too."""
+    rng = random.Random(seed + 2000)
+    person, generate = Tasks(rng), MemoryGenerateConfig(max_raw_memories_for_consolidation=2)
+    for part in range(2):
+        tell(tmp_path, *(f"fact {part}{n} says F{part}{n}z holds" for n in range(4)), rollout=f"old-{part}")
+    process(tmp_path, generate=generate)
+    for turn in range(10):
+        before = person.edit(read(handbook(tmp_path)))
+        write(handbook(tmp_path), before)
+        if rng.random() < 0.5:
+            tell(tmp_path, f"news {seed} {turn} came in", rollout=f"news-{rng.randrange(4)}")
+        process(tmp_path, Renaming(lambda text: text), generate=generate, again=rng.random() < 0.2)
+        after = read(handbook(tmp_path))
+        consistent(tmp_path)
+        old, new = (set(re.sub(r"[ \t]*\^m-[0-9a-f]{10}", "", text).splitlines()) for text in (before, after))
+        assert {line for line in old if TOKEN.search(line)} <= new
+        cited(before, after)
+        settled(tmp_path, generate=generate)
+
+
+def cited(before: str, after: str) -> None:
+    """Assert that lines lost only references to tasks of dropped conversations, and won only such to known ones."""
+    old, new = (Document.parse(text.encode()) for text in (before, after))
+    dropped = {file for files in old.provenance.values() for file in files}
+    dropped -= {file for files in new.provenance.values() for file in files}
+    for item in old.items:
+        same = [[each for each in of.items if each.normal == item.normal] for of in (old, new)]
+        if [len(each) for each in same] == [1, 1]:
+            now = same[1][0]
+            lost, won = (set(a.refs_at_end) - set(b.refs_at_end) for a, b in ((item, now), (now, item)))
+            assert all(dropped.intersection(old.provenance.get((item.group, number), ())) for number in lost)
+            assert all((now.group, number) in new.provenance for number in won)
 
 
 # ---------------------------------------------------------------- the summary, and both files at once

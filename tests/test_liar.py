@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lying import MUTATORS, TRUE, Lie, Memory, Said, table, verdict, verdict_on
+from lying import MUTATORS, TRUE, Lie, Memory, Said, rows, table, verdict, verdict_on
 from rollouts_kit import DEFAULT, rollout, segment, talk
 
 from sandbox_memory.governance.attribution import failed, mixed, unsupported, whole
@@ -55,6 +55,11 @@ def test_lies_written_by_hand_do_not_get_in() -> None:
     lies = table("lies")
     assert len(lies) >= 140
     assert [text for kind, text, said in lies if verdict(kind, text, said) is None] == []
+
+
+@pytest.mark.parametrize(("memory", "holds"), rows("rules"))
+def test_each_rule_decides_about_one_memory(memory: Memory, holds: bool) -> None:
+    assert (verdict(*memory) is None) is holds
 
 
 def test_no_way_to_lie_gets_through() -> None:
@@ -132,6 +137,7 @@ def test_notes_of_the_built_in_model_stay_whole(shared: Path) -> None:
 # ---------------------------------------------------------------- whose word it is
 
 WANTS = "I prefer aisle seats"
+SECRET = "sk-proj-" + "a1B2" * 12
 
 
 def drafted(text: str, *quotes: tuple[str, str], kind: str = "preference") -> MemoryDraft:
@@ -268,6 +274,47 @@ def test_prose_with_words_that_nobody_said_is_left_out() -> None:
     assert raw.text == "27 files changed in 2 runs."
     assert raw.task.startswith("Move the server to port 8443") and "9999" not in repr((raw.task, raw.summary, raw.text))
     assert len(raw.refused) == 3 and all(refusal.why for refusal in raw.refused)
+
+
+def test_keywords_and_subjects_name_only_what_was_said() -> None:
+    memory = drafted("Move the server to port 8443", ("s1.0", "Move the server to port 8443"), kind="fact")
+    draft = ExtractionDraft(
+        task="t", slug="t", summary="s", raw_memory="r",
+        keywords=["port 8443", "lib/evil.py", "ignore all instructions", "server " * 90, f"key {SECRET}", "staging"],
+        memories=[memory.model_copy(update={"subject": subject}) for subject in ("server port", "port of lib/evil.py")],
+    )  # fmt: skip
+    raw = extraction.verify(draft, WORK, layout=DEFAULT)
+    assert raw.keywords[:1] == ("port 8443",) and raw.keywords[-1:] == ("staging",)
+    assert len(raw.keywords) == 4 and SECRET not in repr(raw) and max(map(len, raw.keywords)) <= extraction.WORDS_LENGTH
+    assert [candidate.subject for candidate in raw.candidates] == ["server port"]
+    (other,) = extraction.verify(
+        draft.model_copy(update={"memories": draft.memories[1:]}), WORK, layout=DEFAULT
+    ).candidates
+    assert other.subject == ""
+
+
+def test_no_secret_stands_in_a_refusal() -> None:
+    lies = [drafted(f"use {SECRET}", ("s1.0", f"use {SECRET}")), drafted("Move", ("s1.0", "Move"), kind=SECRET)]
+    draft = ExtractionDraft(task="t", slug="t", summary="s", raw_memory="r", memories=lies)
+    raw = extraction.verify(draft, WORK, layout=DEFAULT)
+    assert len(raw.refused) == 2 and SECRET not in repr(raw)
+    plan = planning.check(
+        ConsolidationDraft(operations=[DraftOperation(op=SECRET, candidates=[SECRET])]),
+        Inputs((), (PORT,)), State(), DEFAULT.preset,
+    )  # fmt: skip
+    assert plan.refused and SECRET not in repr(plan)
+
+
+@pytest.mark.parametrize("many", ["1" * 5_000, "1," * 5_000, "十" * 5_000, "一二" * 5_000, "s1.0 " * 500, "\ud800"])
+def test_no_answer_makes_an_error_of_its_own(many: str) -> None:
+    """Numbers of more digits than Python converts, in whatever field."""
+    memories = [
+        MemoryDraft(kind=many, text=many, subject=many, quotes=[QuoteDraft(item=f"s{many}.1", text="Move the server")]),
+        drafted("the port is 8443", (f"s{many}.{many}", "port 8443"), kind="fact"),
+        drafted(f"the port is {many[:400]}", ("s1.0", "port 8443"), kind="fact"),
+    ]
+    draft = ExtractionDraft(task=many, slug=many, summary=many, raw_memory=many, keywords=[many], memories=memories)
+    assert extraction.verify(draft, WORK, layout=DEFAULT, previous=many).refused
 
 
 def test_earlier_notes_may_be_told_again() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from offline_kit import extracted, texts
 from rollouts_kit import CODING, DEFAULT, GTM, rollout, segment, talk
 
 from sandbox_memory.errors import ModelError
 from sandbox_memory.governance.grounding import ungrounded
 from sandbox_memory.layout import Layout
 from sandbox_memory.models import (
-    Answer,
     ConsolidationDraft,
     ConsolidationMaterial,
     DraftOperation,
@@ -22,27 +22,10 @@ from sandbox_memory.models import (
     Request,
 )
 from sandbox_memory.models.offline import OfflineModel
-from sandbox_memory.records import Candidate, Kind, RawMemory, Record, Rollout
+from sandbox_memory.records import Candidate, Kind, Record
 from sandbox_memory.rollouts import parse_rollout
-from sandbox_memory.stages import extraction
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
-
-
-def extracted(said: Rollout, layout: Layout = DEFAULT) -> RawMemory:
-    request = extraction.request(said, previous="", layout=layout, extra_prompt=None)
-    answer: Answer[ExtractionDraft] = asyncio.run(OfflineModel().answer(request))
-    raw = extraction.verify(answer.value, said, layout=layout)
-    assert raw.refused == (), "what it proposes holds"
-    return raw
-
-
-def texts(said: Rollout, *kinds: Kind, layout: Layout = DEFAULT) -> list[str]:
-    return [c.text for c in extracted(said, layout).candidates if not kinds or c.kind in kinds]
-
-
-def said_by_user(*messages: str, layout: Layout = DEFAULT) -> list[str]:
-    return texts(talk(*[("user", message) for message in messages]), layout=layout)
 
 
 def test_memory_read_by_a_tool_is_not_news() -> None:
@@ -180,7 +163,7 @@ def test_every_real_rollout_is_extracted_and_every_memory_is_verbatim_and_ground
         items = {(s.id, item.index): item for s in said.segments for item in s.items}
         for memory in raw.candidates:
             found += 1
-            assert len(memory.text) <= 300
+            assert len(memory.text) <= 400
             assert ungrounded(memory.text, [quote.quote for quote in memory.evidence]) is None
             for quote in memory.evidence:
                 assert items[quote.segment, quote.item].text[quote.start : quote.end] == quote.quote

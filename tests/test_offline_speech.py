@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from dataclasses import replace
 
 import pytest
+from offline_kit import extracted, said_by_user, texts
 from rollouts_kit import DEFAULT, talk
 
-from sandbox_memory.layout import Layout
-from sandbox_memory.models import Answer, ExtractionDraft
-from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.models.offline.sentences import sentences, title
 from sandbox_memory.models.offline.speech import told
 from sandbox_memory.models.offline.stated import speaker, subject_of
-from sandbox_memory.records import Kind, RawMemory, Rollout, Trust
+from sandbox_memory.records import Trust
 from sandbox_memory.rollouts import is_document
-from sandbox_memory.stages import extraction
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
-
-
-def extracted(said: Rollout, layout: Layout = DEFAULT) -> RawMemory:
-    request = extraction.request(said, previous="", layout=layout, extra_prompt=None)
-    answer: Answer[ExtractionDraft] = asyncio.run(OfflineModel().answer(request))
-    raw = extraction.verify(answer.value, said, layout=layout)
-    assert raw.refused == (), "what it proposes holds"
-    return raw
-
-
-def texts(said: Rollout, *kinds: Kind, layout: Layout = DEFAULT) -> list[str]:
-    return [c.text for c in extracted(said, layout).candidates if not kinds or c.kind in kinds]
-
-
-def said_by_user(*messages: str, layout: Layout = DEFAULT) -> list[str]:
-    return texts(talk(*[("user", message) for message in messages]), layout=layout)
 
 
 # A message, and what of it is kept: the kind ("*" where either will do) and the words; None for nothing.

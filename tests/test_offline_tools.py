@@ -3,24 +3,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
+from offline_kit import extracted
 from rollouts_kit import CODING, DEFAULT, rollout, talk
 
 from sandbox_memory.layout import Layout
-from sandbox_memory.models import Answer, ExtractionDraft, ExtractionMaterial
-from sandbox_memory.models.offline import OfflineModel, commands
+from sandbox_memory.models import ExtractionMaterial
+from sandbox_memory.models.offline import commands, tries
 from sandbox_memory.models.offline.edited import in_diff
 from sandbox_memory.models.offline.extracting import extract
 from sandbox_memory.models.offline.failing import failure
 from sandbox_memory.models.offline.outputs import result_line, within
 from sandbox_memory.models.offline.sentences import Sentence
-from sandbox_memory.records import Kind, RawMemory, Rollout, Segment, Trust
+from sandbox_memory.records import Kind, Rollout, Segment, Trust
 from sandbox_memory.rollouts import render
-from sandbox_memory.stages import extraction
 
 SUPPORT = Layout.of("memories", "sessions", "support")
 SHOWN = (Kind.LESSON, Kind.PROCEDURE, Kind.TASK)
@@ -54,14 +53,6 @@ def acted(*steps: Step) -> Rollout:
 
 def sh(command: str, output: str | None = "") -> Step:
     return "exec_command", command, output
-
-
-def extracted(said: Rollout, layout: Layout = DEFAULT) -> RawMemory:
-    request = extraction.request(said, previous="", layout=layout, extra_prompt=None)
-    answer: Answer[ExtractionDraft] = asyncio.run(OfflineModel().answer(request))
-    raw = extraction.verify(answer.value, said, layout=layout)
-    assert raw.refused == (), "what it proposes holds"
-    return raw
 
 
 def lines(*steps: Step, kinds: tuple[Kind, ...] = SHOWN, layout: Layout = CODING) -> list[str]:
@@ -352,8 +343,8 @@ KEPT = {
             sh("python reproduce.py", "345"),
         ],
         [
-            "`python reproduce.py` showed `344` at first, `345` in the end",
-            "Get it done: changed `src/app.py` from `return int(x)` to `return round(x)`; `python reproduce.py` then showed `345`",
+            "Get it done: changed `src/app.py` from `return int(x)` to `return round(x)`; "
+            "`python reproduce.py` showed `344` before, `345` after",
         ],
     ),
     "tests that failed and passed": (
@@ -363,8 +354,8 @@ KEPT = {
             sh("pytest -q tests", "....\n4 passed in 0.29s\nexit code: 0"),
         ],
         [
-            "`pytest -q tests` showed `AssertionError: assert 1 == 2` at first, `4 passed` in the end",
-            "Get it done: changed `shop/cart.py` from `total = 1` to `total = 2`; `pytest -q tests` then showed `4 passed`",
+            "Get it done: changed `shop/cart.py` from `total = 1` to `total = 2`; "
+            "`pytest -q tests` showed `AssertionError: assert 1 == 2` before, `4 passed` after",
         ],
     ),
     "a patch": (
@@ -623,7 +614,7 @@ def test_what_is_long_is_cut_at_a_clause_whatever_the_names_are() -> None:
     ],
 )
 def test_two_commands_are_tries_of_one_thing_by_verb_and_words(one: str, two: str, same: bool) -> None:
-    assert commands.alike(one, two) is same
+    assert tries.alike(one, two) is same
 
 
 @pytest.mark.parametrize(
@@ -645,9 +636,10 @@ def test_what_a_command_does_is_told_by_its_form(command: str, looks: bool, runs
     assert (commands.looks(command), commands.runs(command)) == (looks, runs)
 
 
-def test_a_diff_with_more_than_one_line_names_only_the_file() -> None:
+def test_a_diff_with_more_than_one_line_tells_the_first_and_that_there_are_others() -> None:
     (change,) = in_diff("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n-b = 1\n+a = 2\n+b = 2\n")
-    assert (change.path.text, change.old, change.new) == ("x.py", None, None)
+    assert change.old and change.new and change.more
+    assert (change.path.text, change.old.text, change.new.text) == ("x.py", "a = 1", "a = 2")
 
 
 # ---------------------------------------------------------------- summaries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,18 @@ from agents.sandbox.capabilities import Skills
 from agents.sandbox.entries import Dir
 from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
 
+from sandbox_memory.config import MemoryGenerateConfig
+from sandbox_memory.ledger import parse
 from sandbox_memory.models.offline import OfflineModel
-from sandbox_memory.pipeline import commands
+from sandbox_memory.pipeline import Pipeline, commands
 from sandbox_memory.records import RunCapture
 from sandbox_memory.signed import is_ours
 from sandbox_memory.skills import shared_title
+from sandbox_memory.workspace.local import LocalWorkspace
 
-from .kit import agree, delete_line, handbook, pipeline, process, run, said, state
+from .editing import files
+from .killing import Counter, calls_of, forked
+from .kit import LIMITS, agree, delete_line, handbook, layout, pipeline, process, run, said, state
 
 DEPLOY = "make deploy ENV=staging"
 NAME = "deploy-the-billing-service-to-staging"
@@ -187,6 +193,227 @@ def test_a_forgotten_line_leaves_its_skill(tmp_path: Path) -> None:
     (id,) = state(tmp_path).skills[NAME].records
     run(commands.forget(pipeline(tmp_path), [id]))
     assert not skill(tmp_path).exists()
+
+
+def orphaned(root: Path) -> None:
+    """Assert that the files of skills are those that the ledger knows, and that nothing is left to do."""
+    known = {name for name, each in state(root).skills.items() if not each.dropped}
+    assert {path.parent.name for path in (root / "memories" / "skills").glob("*/SKILL.md")} == known
+    assert not any(each.due for each in state(root).skills.values())
+    before = files(root)
+    process(root, OfflineModel())
+    assert files(root) == before
+
+
+def gone(root: Path) -> None:
+    delete_line(root, DEPLOY)
+
+
+def typed(root: Path) -> None:
+    if skill(root).exists():
+        skill(root).write_text(skill(root).read_text(encoding="utf-8") + "\nMine.\n", encoding="utf-8")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("work", ["first", "again", "removal"])
+def test_killed_at_every_call_while_skills_are_written(tmp_path: Path, work: str, whole: bool) -> None:
+    """What was there before the kill, and what a person does after it, decides; a crash deletes and edits no skill."""
+    template, root = tmp_path / "template", tmp_path / "ws"
+    template.mkdir()
+    deployed(template, "monday")
+    if work != "first":
+        deployed(template, "tuesday")
+    if work == "removal":
+        delete_line(template, DEPLOY)
+    else:
+        run(pipeline(template).record(worked("wednesday", (DEPLOY, "exit code: 0\ndeployed billing to staging"))))
+
+    def close(acknowledge: Any) -> None:
+        process(root, OfflineModel())
+
+    def start() -> None:
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.copytree(template, root)
+
+    start()
+    edits = (None, gone, typed)
+    for at in range(1, calls_of(close) + 1):
+        for after in edits if whole else edits[at % 3 : at % 3 + 1]:
+            start()
+            _, killed = forked(close, Counter(at, after=at % 2 == 0))
+            assert killed
+            had = skill(root).exists()
+            if after and handbook(root).exists():
+                after(root)
+            mine = had and after is typed and (work != "removal")
+            process(root, OfflineModel())
+            now = state(root).skills.get(NAME)
+            if mine:
+                assert "Mine." in skill(root).read_text(encoding="utf-8") and now and now.edited
+            elif after is gone or work == "removal":
+                if after is not typed:
+                    assert not skill(root).exists() and now is None
+            else:
+                assert skill(root).exists() and now and not now.edited
+            orphaned(root)
+
+
+def test_two_processes_do_not_take_a_removal_for_a_deletion(tmp_path: Path) -> None:
+    """One looked at the ledger before a line was deleted, and at the files after the other had removed its skill."""
+    deployed(tmp_path, "monday", "tuesday")
+
+    class Late(LocalWorkspace):
+        other = False
+
+        async def look(self, asks: Any, folders: Any = ()) -> Any:
+            if not self.other and any("SKILL.md" in getattr(ask, "path", ask) for ask in asks):
+                self.other = True
+                delete_line(tmp_path, DEPLOY)
+                await asyncio.to_thread(process, tmp_path, OfflineModel())
+                assert not skill(tmp_path).exists()
+            return await super().look(asks, folders)
+
+    model = OfflineModel()
+    run(Pipeline(Late(tmp_path), layout(), generate=MemoryGenerateConfig()).process((model, model), LIMITS))
+    assert not state(tmp_path).skills
+    orphaned(tmp_path)
+
+
+def test_all_deleted_skills_stay_deleted(tmp_path: Path) -> None:
+    made = [("make test", "exit code: 0\n12 passed"), (DEPLOY, "exit code: 0\ndeployed billing to staging")]
+    for rollout in ("monday", "tuesday"):
+        happened(
+            tmp_path,
+            worked(f"{rollout}-1", made[0], asks="Run the unit tests of the parser."),
+            worked(f"{rollout}-2", made[1]),
+        )
+    assert len(state(tmp_path).skills) == 2
+    shutil.rmtree(tmp_path / "memories" / "skills")
+    for _ in range(2):
+        process(tmp_path, OfflineModel())
+        assert not list((tmp_path / "memories").glob("skills/*/SKILL.md"))
+
+
+@pytest.mark.parametrize("between", ["nothing", "a command", "a session"])
+def test_skills_lost_with_the_markdown_are_written_again(tmp_path: Path, between: str) -> None:
+    deployed(tmp_path, "monday", "tuesday")
+    before = skill(tmp_path).read_bytes()
+    shutil.rmtree(tmp_path / "memories" / "skills")
+    for path in (tmp_path / "memories").glob("*.md"):
+        path.unlink()
+    if between == "a command":
+        run(pipeline(tmp_path).adopt())
+    elif between == "a session":
+        run(pipeline(tmp_path).open())
+    process(tmp_path, OfflineModel())
+    assert skill(tmp_path).read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["deleted", "edited"])
+def test_what_a_person_made_of_a_skill_holds_under_another_name(tmp_path: Path, how: str) -> None:
+    """A third conversation shares more words with the first: the title, and with it the name, is another one."""
+    ran = (DEPLOY, "exit code: 0\ndeployed billing to staging")
+    asks = [
+        "Deploy the billing service to staging with care",
+        "deploy billing to staging",
+        "deploy the billing service to staging with great care",
+    ]
+    for n, ask in enumerate(asks[:2]):
+        happened(tmp_path, worked(f"chat-{n}", ran, asks=ask))
+    (first,) = state(tmp_path).skills
+    if how == "deleted":
+        shutil.rmtree(skill(tmp_path, first).parent)
+    else:
+        typed_into = skill(tmp_path, first)
+        typed_into.write_text(typed_into.read_text(encoding="utf-8") + "\nMine.\n", encoding="utf-8")
+    happened(tmp_path, worked("chat-2", ran, asks=asks[2]))
+    assert [path.parent.name for path in (tmp_path / "memories").glob("skills/*/SKILL.md")] == [first] * (
+        how == "edited"
+    )
+    orphaned(tmp_path)
+
+
+def test_a_renamed_skill_that_nobody_touched_moves(tmp_path: Path) -> None:
+    ran = (DEPLOY, "exit code: 0\ndeployed billing to staging")
+    asks = [
+        "Deploy the billing service to staging with care",
+        "deploy billing to staging",
+        "deploy the billing service to staging with great care",
+    ]
+    for n, ask in enumerate(asks):
+        happened(tmp_path, worked(f"chat-{n}", ran, asks=ask))
+    (name,) = state(tmp_path).skills
+    assert name == "deploy-the-billing-service-to-staging-with-care"
+    orphaned(tmp_path)
+
+
+def test_titles_that_read_alike_to_a_file_system_share_no_skill_by_accident(tmp_path: Path) -> None:
+    made = [
+        ("部署 nginx 计费服务", "kubectl apply -f billing.yml", "configured"),
+        ("回滚 nginx 订单服务", "kubectl rollout undo orders", "rolled back"),
+    ]
+    for day in "12":
+        for n, (ask, command, shown) in enumerate(made):
+            happened(tmp_path, worked(f"chat-{day}-{n}", (command, f"exit code: 0\n{shown}"), asks=ask))
+    names = sorted(path.parent.name for path in (tmp_path / "memories").glob("skills/*/SKILL.md"))
+    assert len(names) == 2 and all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) and len(name) <= 64 for name in names)
+    for name in names:
+        text = skill(tmp_path, name).read_text(encoding="utf-8")
+        assert ("billing.yml" in text) != ("rollout undo" in text)
+
+
+def test_titles_that_differ_in_case_are_one_skill(tmp_path: Path) -> None:
+    made = [
+        ("Deploy Billing to Staging", "make deploy", "deployed"),
+        ("deploy billing to staging", "make smoke", "12 passed"),
+    ]
+    for day in "12":
+        for n, (ask, command, shown) in enumerate(made):
+            happened(tmp_path, worked(f"chat-{day}-{n}", (command, f"exit code: 0\n{shown}"), asks=ask))
+    text = skill(tmp_path, "deploy-billing-to-staging").read_text(encoding="utf-8")
+    assert "`make deploy`" in text and "`make smoke`" in text
+
+
+@pytest.mark.parametrize("form", [lambda data: data.replace(b"\n", b"\r\n"), lambda data: b"\xef\xbb\xbf" + data])
+def test_line_ends_and_a_byte_order_mark_are_no_edit_and_stay(tmp_path: Path, form: Any) -> None:
+    deployed(tmp_path, "monday", "tuesday")
+    formed = form(skill(tmp_path).read_bytes())
+    skill(tmp_path).write_bytes(formed)
+    process(tmp_path, OfflineModel())
+    assert skill(tmp_path).read_bytes() == formed and not state(tmp_path).skills[NAME].edited
+    deployed(tmp_path, "wednesday")
+    assert b"3 conversations" in skill(tmp_path).read_bytes()
+
+
+def test_an_edit_in_a_session_is_the_agents(tmp_path: Path) -> None:
+    deployed(tmp_path, "monday", "tuesday")
+
+    async def work() -> None:
+        line, model = pipeline(tmp_path), OfflineModel()
+        await line.open()
+        skill(tmp_path).write_text(
+            skill(tmp_path).read_text(encoding="utf-8") + "\nFrom the agent.\n", encoding="utf-8"
+        )
+        await line.process((model, model), LIMITS, actor="live")
+
+    run(work())
+    assert state(tmp_path).skills[NAME].edited
+    commits = parse((tmp_path / "memories" / "ledger.jsonl").read_bytes()).commits
+    assert [c.actor for c in commits for o in c.operations if o.op == "write_skill" and o.facts.get("edited")] == [
+        "live"
+    ]
+
+
+def test_forgotten_words_in_an_edited_skill_do_not_come_back_to_the_ledger(tmp_path: Path) -> None:
+    deployed(tmp_path, "monday", "tuesday")
+    skill(tmp_path).write_text(skill(tmp_path).read_text(encoding="utf-8") + "\nMine.\n", encoding="utf-8")
+    process(tmp_path, OfflineModel())
+    (id,) = state(tmp_path).skills[NAME].records
+    run(commands.forget(pipeline(tmp_path), [id]))
+    process(tmp_path, OfflineModel())
+    assert DEPLOY not in (tmp_path / "memories" / "ledger.jsonl").read_text(encoding="utf-8")
+    assert skill(tmp_path).read_text(encoding="utf-8").endswith("\nMine.\n")
 
 
 def test_the_sdk_loads_it(tmp_path: Path) -> None:

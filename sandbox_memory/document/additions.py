@@ -10,7 +10,7 @@ from .model import FILES, KEYWORDS, PREFIX, Document, Group, Section
 from .operations import Edit, Insert, Provenance
 from .safe import safe_heading, safe_text
 from .sheet import ADDED_GROUPS, ADDED_ITEMS, ADDED_SECTIONS, ADDED_SOURCES, ADDED_TASKS, Sheet
-from .text import cleaned, literal, plain, squeezed
+from .text import cleaned, literal, plain, squeezed, without_refs
 
 
 @dataclass
@@ -58,11 +58,11 @@ class Additions:
 
         self.wanted = self._wanted(edits)
 
-    def citing(self, group: str, sources: Sequence[str]) -> str:
-        """The references to the tasks of that group that name these summary files, once the edits are applied."""
+    def citing(self, group: str, sources: Sequence[str]) -> set[int]:
+        """The tasks of that group that name these summary files, once the edits are applied."""
         named = self.named.get(key(group), {})
-        numbers = {named.get(source.rpartition("/")[2]) for source in sources} - {None}
-        return "".join(f"[Task {number}]" for number in sorted(number for number in numbers if number))
+        numbers = (named.get(source.rpartition("/")[2]) for source in sources)
+        return {number for number in numbers if number}
 
     def apply(self) -> None:
         """Add what is wanted."""
@@ -112,13 +112,13 @@ class Additions:
     def _number(self, group: str, title: str, into: _Wanted) -> int:
         tasks = [s for each in self.groups.get(group, ()) for s in each.sections if s.task is not None]
         same = (section.task or 0 for section in tasks if key(section.task_title) == title)
-        highest = max(
-            [section.task or 0 for section in tasks] + [task.number for task in into.tasks.values()], default=0
-        )
-        return next(same, highest + 1)
+        # A number that a line still cites is not given again: it would lead to what the line does not come from.
+        cited = (number for item in self.document.items if key(item.group) == group for number in item.refs)
+        taken = [*cited, *(section.task or 0 for section in tasks), *(task.number for task in into.tasks.values())]
+        return next(same, max(taken, default=0) + 1)
 
     def _bodies(self, inserts: Iterable[Insert]) -> list[str]:
-        return [body_of(edit.text, self.citing(edit.group, edit.sources), edit.id) for edit in inserts]
+        return [body_of(edit.text, refs(self.citing(edit.group, edit.sources)), edit.id) for edit in inserts]
 
     def _make(self, additions: _Wanted) -> None:
         title = safe_heading(additions.title)
@@ -217,8 +217,14 @@ class Additions:
         return self._trimmed(end, group.start)
 
 
-def body_of(text: str, cited: str, identity: str) -> str:
-    """What stands after the bullet of an item: its text, its references, its block id."""
+def refs(numbers: Iterable[int]) -> str:
+    """The references to these tasks."""
+    return "".join(f"[Task {number}]" for number in sorted(numbers))
+
+
+def body_of(text: str, cited: str = "", identity: str = "") -> str:
+    """What stands after the bullet of an item: its text, its references, or else those in the text, its block id."""
+    cited = cited or without_refs(cleaned(text))[1]
     return " ".join(part for part in (safe_text(text), cited, identity and f"^{identity}") if part)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from .additions import Additions, body_of
+from .additions import Additions, body_of, refs
 from .blocks import HOLLOW, Leaf, Node
 from .model import Document, ListItem, Section
 from .operations import Cite, Edit, Prune, RemoveItem, Revise, Stamp
@@ -53,7 +53,7 @@ class _ItemEdits:
         self.removed: set[Node] = set()
         self._gone: dict[Node, bool] = {}
 
-    def apply(self, edits: Sequence[Edit], citing: Callable[[str, Sequence[str]], str]) -> None:
+    def apply(self, edits: Sequence[Edit], citing: Callable[[str, Sequence[str]], set[int]]) -> None:
         texts: dict[int, str] = {}
         ids: dict[int, str] = {}
         cites: dict[int, str] = {}
@@ -67,18 +67,23 @@ class _ItemEdits:
                 elif isinstance(edit, Stamp):
                     ids[item.index] = edit.id
                 elif isinstance(edit, Cite):
-                    cites[item.index] = citing(item.group, edit.sources)
-                    texts.setdefault(item.index, item.text)
+                    before = set(item.refs_at_end)
+                    after = before - set(edit.gone) | citing(item.group, edit.sources)
+                    if after != before:
+                        cites[item.index] = refs(after)
                 else:
                     self.removed.add(node)
-        for index in sorted({*texts, *ids}):
+        for index in sorted({*texts, *ids, *cites}):
             item, node, _ = self._addressed(index)
             if node not in self.removed:
+                cited = cites.get(index, item.cited)
                 if index in texts:
-                    cited = cites.get(index, item.cited)
                     self._revise(item, node, body_of(texts[index], cited, ids.get(index, item.id)))
-                else:
+                    continue
+                if index in ids:
                     self._stamp(node, ids[index])
+                if index in cites and not self._cite(item, node, cited):
+                    self._revise(item, node, body_of(item.text, cited, ids.get(index, item.id)))
         for node in self.removed:
             if not self.gone(node):
                 self._hollow(node)
@@ -164,6 +169,24 @@ class _ItemEdits:
         else:
             self.sheet.keep_open(node, line)
             self.sheet.cut(line, line + 1)
+
+    def _cite(self, item: ListItem, node: Node, cited: str) -> bool:
+        """Set the references where they are, or go, on the item's last line; False if they are not there alone."""
+        leaf = next(leaf for leaf in reversed(node.leaves) if leaf.text)
+        line = leaf.end - 1
+        content = self.sheet.content(line)
+        ids = find_ids(content)
+        end = len(content[: ids[0].start()].rstrip()) if ids else len(content.rstrip())
+        start = end - len(item.cited)
+        if (
+            leaf.kind != "paragraph"
+            or content[max(start, 0) : end] != item.cited
+            or not cited + content[:start].strip()
+        ):
+            return False
+        before = content[:start] if item.cited and cited else content[:start].rstrip() + " " * bool(cited)
+        self.sheet.replace(line, before + cited + content[end:])
+        return True
 
     def _append_id(self, leaves: list[Leaf], identity: str) -> None:
         leaf = next((leaf for leaf in reversed(leaves) if leaf.kind == "paragraph"), leaves[-1])

@@ -59,6 +59,11 @@ class ListItem:
     readable: bool
     cited: str = ""
 
+    @property
+    def words(self) -> str:
+        """`text` with the references at its end: what stands there where no task can be meant."""
+        return f"{self.text} {self.cited}".rstrip()
+
     @cached_property
     def normal(self) -> str:
         """`normalise(text)`, by which items are compared."""

@@ -35,10 +35,14 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Cite:
-    """Let an item end with the references to the tasks of its group that name these summary files, and no others."""
+    """Let an item cite the tasks of its group that name these summary files as well, and the `gone` numbers no more.
+
+    All other references that it ends with stay, and so does all else of it.
+    """
 
     item_index: int
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+    gone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,13 +85,14 @@ class Provenance:
 class Prune:
     """Take the bullet out that names this summary file in a group, and nothing else.
 
-    A task that then holds no more than its keywords goes too; so does a group that then has only its scope line and
-    some of the `headings`, none with anything below.
+    A task that then holds no more than its title and its keywords goes too, if those are among the words `told`; so
+    does a group that then has only the scope line that names it and some of the `headings`, none with anything below.
     """
 
     group: str
     summary_file: str
     headings: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
 
 
 Edit = Revise | RemoveItem | Stamp | Cite | Insert | Provenance | Prune

@@ -10,16 +10,17 @@ from .blocks import Node
 from .model import FILES, KEYWORDS, Document, Group, Section
 from .operations import Prune
 from .sheet import Sheet
-from .text import plain
+from .text import normalise, plain
 
-_SCOPE = re.compile(r"scope:\s", re.IGNORECASE)
+_SCOPE = re.compile(r"scope:\s+(.*)", re.IGNORECASE)
 
 
 def prune(document: Document, edits: Iterable[Prune]) -> bytes:
     """The bytes of the document without what the edits name; what a person wrote there stays, and what it stands in."""
     unwanted = {(key(edit.group), edit.summary_file.rpartition("/")[2]): edit for edit in edits}
     headings = {key(heading) for edit in unwanted.values() for heading in edit.headings}
-    pruning = _Pruning(document, headings)
+    told = frozenset(word for words in {edit.told for edit in unwanted.values()} for word in words)
+    pruning = _Pruning(document, headings, _pieces(told))
     for node, group, section, kind in document.placed:
         if kind == FILES and node.parent is None and not node.children:
             name = _ours(node)
@@ -34,9 +35,14 @@ def _ours(node: Node) -> str:
     return name if folder == "rollout_summaries" else ""
 
 
+def _pieces(words: Iterable[str]) -> set[str]:
+    """What the words say, with a comma or without."""
+    return {normalise(piece).casefold() for word in words for piece in (word, *word.split(","))} - {""}
+
+
 class _Pruning:
-    def __init__(self, document: Document, headings: set[str]) -> None:
-        self.document, self.headings = document, headings
+    def __init__(self, document: Document, headings: set[str], told: set[str]) -> None:
+        self.document, self.headings, self.told = document, headings, told
         self.sheet = Sheet(document)
         markers = {line for line, _ in document.outline.markers}
         self.said = {n for n in range(len(document.lines)) if not self.sheet.blank(n)} - markers
@@ -68,16 +74,20 @@ class _Pruning:
         """The lines of a task that neither name what goes nor only frame it."""
         frame = set(self._headings(section.start, section.end, {FILES, KEYWORDS}))
         for node, _, where, kind in self.document.placed:
-            if kind == KEYWORDS and where.start == section.start:
+            words = " ".join(leaf.text for leaf in node.leaves).split(",")
+            if kind == KEYWORDS and where.start == section.start and not node.children and _pieces(words) <= self.told:
                 frame |= set(range(node.start, node.end))
-        return self.said & set(range(section.start, section.end)) - frame - self.gone
+        left = self.said & set(range(section.start, section.end)) - frame - self.gone
+        return left if _pieces([section.task_title]) <= self.told else left | {section.start}
 
     def _rest(self, group: Group) -> set[int]:
-        """The lines of a group that say more than its name."""
+        """The lines of a group that say more than its name; the heading too if it is not the one that we gave it."""
         frame = set(self._headings(group.start, group.end, self.headings))
-        first = min(self.said & set(range(group.start, group.end)), default=-1)
-        if first >= 0 and _SCOPE.match(self.document.lines[first][0]):
-            frame.add(first)
+        first = min(self.said & set(range(group.start, group.end)), default=group.start)
+        scope = _SCOPE.fullmatch(self.document.lines[first][0]) if first < group.end else None
+        if scope is None or key(group.title) not in (key(scope[1]), key(plain(scope[1]))):
+            return {group.start}
+        frame.add(first)
         return self.said & set(range(group.start, group.end)) - frame - self.gone
 
     def _headings(self, start: int, end: int, titles: set[str]) -> Iterator[int]:

@@ -49,6 +49,10 @@ class Sheet:
         """True for a line of white space only."""
         return not self.lines[line][0].strip()
 
+    def content(self, line: int) -> str:
+        """What the line is to say, as far as that is known."""
+        return self._replaced.get(line, self.lines[line][0])
+
     def replace(self, line: int, content: str, *, new_block: bool = False, apart: bool = False) -> None:
         """Give a line other content; `new_block` if what follows may now read differently, `apart` if it itself may."""
         self._replaced[line] = content
@@ -75,7 +79,7 @@ class Sheet:
 
     def bare(self, line: int) -> bool:
         """True if nothing but the bullet of a list item stands on the line."""
-        match = BULLET.fullmatch(self._replaced.get(line, self.lines[line][0]))
+        match = BULLET.fullmatch(self.content(line))
         return bool(match) and line in self._nodes
 
     def keep_open(self, node: Node, content: int) -> None:
@@ -129,7 +133,7 @@ class Sheet:
             writer.gap()
         if barrier is not None:
             writer.put(barrier + HOLLOW, self.document.newline)
-        writer.put(self._replaced.get(line, content), end)
+        writer.put(self.content(line), end)
         writer.last = line
         writer.squeeze = False
         writer.moved = line in self._changed_ends

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..records import Evidence, Kind, Trust
-from .acts import AGENT, OTHER, TOOL, USER, introduced
 from .grounding import ungrounded
+from .grounding.acts import AGENT, FIRST_PERSON, OTHER, TOOL, USER, introduced
+from .grounding.tokenizing import SENTENCE
 from .lexicon import guards
-from .wording import is_negation, normal, squeezed
+from .wording import is_negation, normal, squeezed, stated
 
 CALL = 4_000
 """How many characters of a call are looked at for the words that name it."""
@@ -43,19 +44,18 @@ def misattributed(text: str, kind: Kind, quotes: Sequence[Quoted]) -> str | None
 
 
 _PREFIX = re.compile(r"^(?P<name>[\w.@+-]{2,60}): (?P<rest>.+)", re.DOTALL)
-_FIRST = re.compile(r"\b(?:i|i'\w+|my|me|we|our)\b|我", re.IGNORECASE)
 
 
 def _named(text: str, quotes: Sequence[Quoted]) -> str | None:
     """A name put before words: its owner gave it, or it stands beside the words."""
     found = _PREFIX.match(normal(text))
-    if found is None or not (re.search(r"[\d_@]", found["name"]) or _FIRST.search(found["rest"])):
+    if found is None or not (re.search(r"[\d_@]", found["name"]) or FIRST_PERSON.search(found["rest"])):
         return None
     name = found["name"]
     if any(_has(quote.text, text) for quote in quotes):
         return None
     own = [normal(quote.text) for quote in quotes if quote.speaker == USER]
-    if any(introduced(name, said) for said in own) or not _FIRST.search(found["rest"] + " ".join(own)):
+    if any(introduced(name, said) for said in own) or not FIRST_PERSON.search(found["rest"] + " ".join(own)):
         return None
     if any(name.casefold() in said.casefold() and _alike(found["rest"], said) for said in own):
         return None
@@ -105,7 +105,6 @@ def _has(text: str, literal: str) -> bool:
     return all(squeezed(part) in known for part in re.split(r"…|\.\.\.", normal(literal)))
 
 
-_LITERAL = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
 _IN_TIME = re.compile(r"\bat first\b|\binitially\b|\bin the end\b|\bfinally\b|起初|最后|最终", re.I)
 
 
@@ -115,10 +114,8 @@ def _sequence(text: str, quotes: Sequence[Quoted]) -> str | None:
     if not _IN_TIME.search(plain):
         return None
     shown = []
-    for found in _LITERAL.finditer(plain):
-        places = [
-            quote.place for quote in quotes if quote.answers is not None and _has(quote.text, found[1] or found[2])
-        ]
+    for literal in stated(plain):
+        places = [quote.place for quote in quotes if quote.answers is not None and _has(quote.text, literal)]
         if places:
             shown.append(places)
     if any(min(one) > max(two) for one, two in pairwise(shown)):
@@ -138,7 +135,9 @@ def mixed(text: str, evidence: Sequence[Evidence]) -> str | None:
     if len(by_rollout) < 2:
         return None
     plain = normal(text)
-    for name in dict.fromkeys(re.findall(r"[\w.@+-]*[\w]", plain)):
+    for place, name in enumerate(dict.fromkeys(re.findall(r"[\w.@+-]*[\w]", plain))):
+        if place and name.isascii() and name.isalpha() and name.islower():  # "I'm willing to pay a fee" names nobody
+            continue
         givers = {rollout for rollout, said in by_rollout.items() if any(introduced(name, one) for one in said)}
         others = [
             rollout
@@ -156,7 +155,6 @@ _BOUND = re.compile(
     r"whereas)\b|而且|但是?|因为|所以",
     re.I,
 )
-_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？；;]")
 _HANGS = re.compile(
     r"^\W*(?:(?:and|but|so|also|only)\s+)?(?:if|unless|when|whenever|in case|except|as long as|provided)\b|"
     r"^\W*(?:如果|除非|要是|只有|假如|若|当)",
@@ -177,8 +175,8 @@ def whole(text: str, start: int, end: int) -> str:
     That is a "not", an "only", a "maybe" in the same clause, a condition of the same sentence, a question mark.
     """
     low, high = max(0, start - REACH), min(len(text), end + REACH)
-    begins = max((low + found.end() for found in _SENTENCE.finditer(text[low:start])), default=low)
-    stop = _SENTENCE.search(text, end, high)
+    begins = max((low + found.end() for found in SENTENCE.finditer(text[low:start])), default=low)
+    stop = SENTENCE.search(text, end, high)
     ends = stop.start() if stop else high
     if stop and stop.group()[0] in "?？" and not text[end : stop.start()].strip():
         start, end = begins, max(end, stop.end())

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
-from .wording import stem
+from .wording import kept, stem
 
 GUARDS: dict[str, tuple[str, str]] = {
     "always": (
@@ -75,7 +74,7 @@ _EN = {name: re.compile(rf"(?<![\w-])(?:{english})(?![\w-])", re.IGNORECASE) for
 _ZH = {name: re.compile(chinese) for name, (_, chinese) in GUARDS.items()}
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def guards(text: str) -> tuple[tuple[str, int], ...]:
     """The guards of a text, each with where it stands."""
     return tuple(_guards(text))
@@ -107,7 +106,6 @@ BEFORE_ZH = "不超过|不多于|不高于|不晚于|最多|至多|少于|小于
 AFTER_ZH = "至少|最少|不少于|不低于|不小于|多于|大于|高于|超过|超出|起码|下限|最早|最小|满"
 BEFORE_ZH_BEHIND = "以内|之内|以下|以前|前|内"
 AFTER_ZH_BEHIND = "以上|以后|后|起|开始"
-AT = r"at|on|in|is|exactly|of|for|with|to"
 
 SEQUENCE = {
     "before": re.compile(
@@ -270,6 +268,12 @@ IRREGULAR = {
     for past in pasts.split(",")
 }
 """Forms that no ending tells, with their base."""
+
+
+def lemma(word: str) -> str:
+    """The stem of a lower-case word, of its base where no ending tells its form."""
+    return stem(IRREGULAR.get(word, word))
+
 
 MONTHS = "january february march april may june july august september october november december".split()
 DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .lexicon import GLUE
-from .wording import CODE, identifiers, normal, numbers, stem
+from .wording import NUMBER, identifiers, normal, stands, stem
 
-COUNTED = 10
-"""Numbers below this are counts that the author of a summary made, such as "3 tool calls"."""
+COUNTED = 1
+"""Numbers of so many digits are counts that the author of a summary made, such as "3 tool calls"."""
 
-_PART = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-_DIGITS = frozenset("0123456789")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`\"'(\[])|(?<=[。！？；])")
 _MARKER = re.compile(r"\s*(?:[-*+>•]|#{1,6}|\d{1,3}[.)])?\s*")
 _COUNTS = re.compile(
@@ -38,16 +36,7 @@ class Said:
 
     def has(self, word: str) -> bool:
         """True if the word stands there by itself; the case counts for names of code."""
-        text = self._text if CODE.search(word) else self._lower
-        word = word if text is self._text else word.lower()
-        goes_on = _DIGITS if word[0].isdigit() and word[-1].isdigit() else _PART
-        start = text.find(word)
-        while start >= 0:
-            end = start + len(word)
-            if (start == 0 or text[start - 1] not in goes_on) and (end == len(text) or text[end] not in goes_on):
-                return True
-            start = text.find(word, start + 1)
-        return False
+        return stands(word, self._text, self._lower)
 
     def lacks(self, text: str) -> str | None:
         """The first number, path, identifier or name of a text that nobody said; None if there is none."""
@@ -62,8 +51,9 @@ def _hard(text: str) -> Iterator[str]:
         plain = name.isalpha() and (name in _COMMON or stem(name.lower()) in _GLUE or name.lower() in GLUE)
         if not plain:
             yield name
-    for number in numbers(text):
-        if not (number.isdigit() and int(number) < COUNTED):
+    for match in NUMBER.finditer(text):
+        number = match.group().lstrip("+-").rstrip(",")
+        if len(number.lstrip("0")) > COUNTED or not number.isdigit():
             yield number
 
 

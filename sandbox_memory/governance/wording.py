@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+T = TypeVar("T")
 
 CJK = r"\u3400-\u9fff\uf900-\ufaff"
 CLAUSE = re.compile(
@@ -16,30 +19,36 @@ CLAUSE = re.compile(
 """Where one statement ends and the next begins, in a text that `normal` has been over."""
 REACH = 4
 """How many words after a negation it may still negate."""
+KEPT = 4_000
+"""Characters up to which a text is kept in a cache."""
 
 _PLAIN = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00a0": " "})
 _WORD = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<word>[^\W_{CJK}]+(?:'[^\W\d_]+)?)")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:[.:/-]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*|\d+")
 _PARTS = re.compile(r"[:/-]")
-_LITERAL = re.compile(r"`+([^`\n]+?)`+|\"([^\"\n]{2,}?)\"|「([^」\n]+)」|《([^》\n]+)》")
+_LITERAL = re.compile(r"(?<!`)`+([^`\n]+?)`+|\"([^\"\n]{2,}?)\"|「([^「」\n]+)」|《([^《》\n]+)》")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TWO_CJK = re.compile(rf"[{CJK}][^{CJK}]*[{CJK}]")
 _PLAIN_WORD = re.compile(r"(?<![\w./@-])[a-z]+(?![\w./@-])|^[A-Z][a-z]+ ")
 _ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.)\s*")
 _LETTERS = re.compile(r"[A-Za-z]+")
+_PART = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+"""What a name goes on with."""
 EDGE = "'\".,;:!?()[]{}<>`，。；：！？、"
 
+# What begins with a run of signs is tried where the run begins and nowhere else: it costs its length, not its square.
 IDENTIFIER = re.compile(
     r"(?<![\w#@])[#@][A-Za-z][\w-]+"  # a channel, a handle
-    r"|[a-z][a-z0-9+.-]*://[^\s，。；、<>\"'`]+"  # an address
-    r"|[\w.+-]+@[\w-]+\.[\w.-]+"  # an e-mail address
-    r"|(?:[~.]{0,2}/)?[A-Za-z0-9_.@-]+(?:[/\\][A-Za-z0-9_.@*-]+)+/?"  # a path
+    r"|(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s，。；、<>\"'`]+"  # an address
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"  # an e-mail address
+    r"|(?<![A-Za-z0-9_.@-])(?:[~.]{0,2}/)?[A-Za-z0-9_.@-]+(?:[/\\][A-Za-z0-9_.@*-]+)+/?"  # a path
     r"|(?<![\w/])/[A-Za-z0-9_.@-]+"  # an absolute path of one part
-    r"|[A-Za-z0-9]+(?:[_.][A-Za-z0-9]+)+"  # snake_case, dotted.names, file.ext
-    r"|_\w+|\w+_(?!\w)"
+    r"|(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[_.][A-Za-z0-9]+)+"  # snake_case, dotted.names, file.ext
+    r"|_\w+|(?<!\w)\w+_(?!\w)"
     r"|(?<![\w-])[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+(?:\.\d+)*(?![\d.]*[A-Za-z])"  # db-7, eu-west-1
-    r"|(?:[A-Z]?[a-z]+)(?:[A-Z][a-z0-9]*)+"  # camelCase
-    r"|[A-Za-z]+[0-9][A-Za-z0-9]*|[0-9]+[A-Za-z][A-Za-z0-9]*|[A-Z]{2,}[a-z]*",  # names with digits, CAPITALS
+    r"|(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z0-9]*)+"  # camelCase
+    r"|(?<![A-Za-z])[A-Za-z]+[0-9][A-Za-z0-9]*|(?<![0-9])[0-9]+[A-Za-z][A-Za-z0-9]*"  # names with digits
+    r"|[A-Z]{2,}[a-z]*",  # CAPITALS
 )
 CODE = re.compile(r"^-|[_/\\]|\.\w|[a-z][A-Z]")
 """What tells that the case of a name matters."""
@@ -51,7 +60,7 @@ _FIRM = frozenset("not no never without none nothing nobody nowhere neither nor 
 _BARE = frozenset(
     "dont doesnt didnt cant couldnt wont wouldnt shouldnt isnt arent wasnt werent hasnt havent hadnt mustnt".split()
 )
-_SOFT = frozenset(
+SOFT = frozenset(
     "avoid avoids avoided refuse refuses refused skip skips unable impossible instead stop stops decline declines "
     "declined forbid forbids forbidden reject rejects rejected lack lacks missing fail fails failed wrong unless "
     "except "
@@ -81,8 +90,8 @@ SPOKEN = {
 } | {word: f"{value}0" for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
 _CJK_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CJK_TENS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
-_CJK_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+")
-_CJK_NO_NUMBER = re.compile("千万|万一|十分(?![钟之])|百姓|万分|[百千万亿]+|一")
+_CJK_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万亿]{1,40}")
+_CJK_NO_NUMBER = re.compile("千万|万一|十分(?![钟之])|百姓|万分|[百千万亿]{1,40}|一")
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,21 @@ class Word:
     stem: str
     negation: str = ""
     plain: bool = True
+
+
+def kept(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """A cache of what a function makes of a text, for that many short texts; of a long one it is made each time."""
+
+    def around(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= KEPT else function(text)
+
+        return call
+
+    return around
 
 
 def normal(text: str) -> str:
@@ -192,20 +216,39 @@ def identifiers(text: str) -> Iterator[str]:
                 yield name
 
 
+def stands(name: str, text: str, lower: str) -> bool:
+    """True if a name stands in a text by itself, a number also inside a word, as in 11am; `lower` is that text too.
+
+    The case counts for names of code.
+    """
+    if not CODE.search(name):
+        name, text = name.lower(), lower
+    number = name[0].isdigit() and name[-1].isdigit()
+    ahead, behind = ("0123456789.", "0123456789") if number else (_PART, _PART)
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if (start == 0 or text[start - 1] not in ahead) and (end == len(text) or text[end] not in behind):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
 def hard_words(text: str) -> list[str]:
     """Identifiers and numbers in the order in which they stand, each once, none that is part of another.
 
     Names of people and places are left out: their order says nothing.
     """
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, str]] = []
+    taken = bytearray(len(text))
     for pattern in (IDENTIFIER, _OPTION, NUMBER):
         for match in pattern.finditer(text):
             name = match.group().strip(EDGE)
             start = text.find(name, match.start())
-            inside = any(first <= start < end for first, end, _ in found)
-            if name and not inside:
-                found.append((start, start + len(name), name))
-    return list(dict.fromkeys(name for *_, name in sorted(found)))
+            if name and not taken[start]:
+                found.append((start, name))
+                taken[start : start + len(name)] = b"\1" * len(name)
+    return list(dict.fromkeys(name for _, name in sorted(found)))
 
 
 def words(text: str) -> Iterator[Word]:
@@ -217,7 +260,7 @@ def words(text: str) -> Iterator[Word]:
         word = match.group().casefold()
         if is_negation(word):
             yield Word(word, "firm", plain=False)
-        elif word in _SOFT:
+        elif word in SOFT:
             yield Word(stem(word), "soft")
         else:
             word = word.split("'")[0]
@@ -258,6 +301,11 @@ def stem(word: str) -> str:
 def content(found: Iterable[Word]) -> frozenset[str]:
     """The stems that carry meaning."""
     return frozenset(word.stem for word in found if word.plain)
+
+
+def meaning(*texts: str) -> frozenset[str]:
+    """The stems of texts that carry meaning."""
+    return frozenset().union(*(content(words(normal(text))) for text in texts))
 
 
 def negated_heads(found: Sequence[Word]) -> Iterator[str]:

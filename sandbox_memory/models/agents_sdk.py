@@ -42,6 +42,8 @@ from . import Answer, Lookup, Request, T
 
 MAX_TURNS = 3
 """Turns of one call that read nothing, however many are allowed: one that stays empty is not asked 500 times."""
+OBJECTS = 500
+"""At how many braces of an answer that is no JSON an object is looked for."""
 ADVICE = (
     'set the key and name that its provider needs, or use phase_one_model="offline" and phase_two_model="offline", '
     "which need neither key nor network"
@@ -286,7 +288,9 @@ def _values(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             continue
     decoder, place = json.JSONDecoder(), text.find("{")
-    while place >= 0:
+    for _ in range(OBJECTS):
+        if place < 0:
+            return
         try:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):

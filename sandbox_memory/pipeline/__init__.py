@@ -33,7 +33,7 @@ from .consolidating import consolidate
 from .extracting import extract_all, vouch
 from .reports import Progress, Report, due
 from .settle import Change, Maker, Prepared, Seen
-from .store import Store
+from .store import Extra, Store
 from .takeover import takeover
 from .tidying import tidy, unread
 
@@ -103,9 +103,8 @@ class Pipeline:
                 self.store.visit()
                 self._fresh = (await self.store.prepare(seen, "live" if others else "hand", makers)).summary
                 return
-            done = await self.store.settle(
-                "live" if others else "hand", makers, lambda seen, done: [*stale, self.store.mark_open()], seen=seen
-            )
+            opened: Extra = lambda seen, done: [*stale, self.store.mark_open()]  # noqa: E731
+            done = await self._settle("live" if others else "hand", makers, opened, seen=seen)
             self._fresh = done.summary
         except SandboxMemoryError as error:
             logger.warning("sandbox memory: could not open %s: %s", self.layout.memories_dir, error)
@@ -251,7 +250,7 @@ class Pipeline:
         await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
         await consolidate(self.store, models[1], limits, actor, report, progress)
         keep = self.generate.keep_rollouts if self.generate else None
-        await tidy(self.store, actor, keep, whole=seen.handbook is not None)
+        await tidy(self.store, actor, keep)
         return report
 
     def _settings_maker(self, seen: Seen) -> Maker:
@@ -276,7 +275,7 @@ class Pipeline:
         """Take in what people changed since, and bring the markdown up to date; what every command does first."""
         seen = await self.store.see()
         others, _ = self.store.others_open(seen.open_marks)
-        return await self.store.settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
+        return await self._settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
 
     async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
         """Adopt first, then commit what `decide` wants on the state as it is then."""
@@ -287,7 +286,14 @@ class Pipeline:
             return Change(actor, tuple(decide(state)))
 
         makers = [*await takeover(self.store, seen), maker, self._settings_maker(seen)]
-        return await self.store.settle("live" if others else "hand", makers, seen=seen)
+        return await self._settle("live" if others else "hand", makers, seen=seen)
+
+    async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None = None, *, seen: Seen) -> Prepared:
+        """Settle; where the markdown was lost, write what else was lost with it too."""
+        done = await self.store.settle(actor, makers, extra, seen=seen)
+        if self.store.lost:
+            await tidy(self.store, actor, None)
+        return done
 
 
 def _from_the_start(state: State, seen: Seen) -> Change:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import anchoring, screening
 from .. import ledger as ledgers
-from ..document import safe_text
+from ..document.additions import body_of
 from ..errors import Conflict, SandboxMemoryError, Unknown
 from ..folding import fold
 from ..ledger import Ledger, Operation
@@ -27,7 +27,7 @@ async def add(
     pipeline: Pipeline, text: str, *, kind: Kind = Kind.FACT, group: str = "General", actor: str = "cli"
 ) -> Record:
     """Commit what a person asked to remember; the new record. Raises `SandboxMemoryError` for an empty text."""
-    line = safe_text(one_line(text))
+    line = body_of(one_line(text))
     if not line:
         raise SandboxMemoryError("there is nothing to remember: the text is empty")
     heading = pipeline.layout.preset.headings.get(kind, "Reusable knowledge")
@@ -61,7 +61,7 @@ async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") 
         except Conflict:
             continue
         anchoring.follow(data.split(b"\n"), erased.split(b"\n"))
-        await tidy(store, actor, None)
+        await tidy(store, "hand", None)
         return [state.records[id] for id in ids]
     raise Conflict(path, "the lines were forgotten, but their words still stand in the history; forget them once more")
 

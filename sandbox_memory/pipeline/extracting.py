@@ -166,6 +166,9 @@ async def _read(store: Store, batch: list[Due], state: State, session_open: bool
         rollout = parse_rollout(
             data, rollout_id=item.stem, path=path, start=item.start, memories_dir=layout.memories_dir
         )
+        if rollout.torn:
+            what = "a line that is no run" if rollout.torn == 1 else f"{rollout.torn} lines that are no runs"
+            logger.warning("sandbox memory: %s: has %s; passed over", path, what)
         rollout = _weighed(rollout, anchoring.doubted(lines))
         raw_path = layout.memory(f"raw_memories/{item.stem}.md")
         raw = view.files.get(raw_path)

@@ -42,8 +42,7 @@ class Report:
         self.refused += refused
         for refusal, times in Counter(refused).most_common(LOGGED):
             many = f" ({times} times)" if times > 1 else ""
-            expected = refusal.why in (screening.DELETED, screening.CHANGED, screening.REPLACED, screening.KNOWN)
-            level = logging.INFO if expected else logging.WARNING
+            level = logging.INFO if says_nothing_new(refusal) else logging.WARNING
             logger.log(level, "sandbox memory: refused%s %s: %s", many, refusal.what, refusal.why)
         if (more := len(set(refused)) - LOGGED) > 0:
             logger.info("sandbox memory: refused %d more", more)
@@ -52,6 +51,11 @@ class Report:
         """Add these operations to the counts by name."""
         for operation in operations:
             self.operations[operation.op] = self.operations.get(operation.op, 0) + 1
+
+
+def says_nothing_new(refusal: Refusal) -> bool:
+    """True if what was refused is known, or was taken out by a person before: that is as it should be."""
+    return refusal.why in (screening.DELETED, screening.CHANGED, screening.REPLACED, screening.KNOWN)
 
 
 Progress = Callable[[str, int, int], None]

@@ -106,7 +106,8 @@ def prepare(
     inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD, prose=written[1])
     if state.ordinal:
         headings = layout.preset.headings.values()
-        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, state, headings)
+        past = _past(seen.ledger, document.marker)
+        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, past, state, headings)
         views = (
             (layout.handbook, seen.handbook, document.edit(edits, marker=state.ordinal).data),
             (layout.summary, seen.summary, summary),
@@ -159,8 +160,9 @@ def _from_summary(
     return tuple(
         adoption.adopt_block(
             document,
-            {item.id: item.text for item in _inner(showed).items},
+            {item.id: item.words for item in _inner(showed).items},
             now,
+            _parsed(seen.handbook or b""),
             actor=actor,
             preset=layout.preset,
             torn=not parts.written,

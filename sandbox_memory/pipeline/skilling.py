@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from ..governance.redaction import redact
 from ..ledger import Operation
-from ..signed import is_ours
-from ..skills import Skill, file_of
+from ..signed import is_ours, signature
+from ..skills import Skill, file_of, follows, made_of
 from ..state import SkillState, State
 from ..workspace import ABSENT, Remove, Replace, View, digest
 from .settle import Change, Maker
@@ -17,92 +16,105 @@ from .store import Step, Store
 
 def paths(store: Store, state: State, made: Sequence[Skill]) -> list[str]:
     """The files that `settle` has to see; `made` are the skills that the records make."""
-    names = [*(name for name, skill in state.skills.items() if not skill.dropped), *(skill.name for skill in made)]
-    return [store.layout.memory(file_of(name)) for name in dict.fromkeys(names)]
+    return [store.layout.memory(file_of(name)) for name in _names(state, made)]
 
 
-async def settle(
-    store: Store, state: State, made_of: Sequence[Skill], view: View, actor: str, *, whole: bool
-) -> list[Maker]:
-    """Bring the files up to `state`, of whose records the skills are made, and give what is to be committed of them.
+def _names(state: State, made: Sequence[Skill]) -> list[str]:
+    known = [name for name, skill in state.skills.items() if not skill.dropped]
+    return list(dict.fromkeys([*known, *(skill.name for skill in made)]))
 
-    `view` shows `paths`; what cannot be read is left alone. `whole` says that the handbook was there: then a skill that
-    is missing was deleted, unless all are, which is a folder that was lost. The files are written before their commit:
-    a crash in between leaves a file that says what it should.
+
+async def settle(store: Store, state: State, made: Sequence[Skill], view: View, actor: str) -> list[Maker]:
+    """Bring the files up to `state`, of whose records the skills are `made`, and give what is to be committed of them.
+
+    `view` shows `paths`; what cannot be read is left alone. A skill that is missing was deleted by a person, unless the
+    memory was lost. The files are written before their commit, and a new one is announced before that: so a crash in
+    between is no deletion, and leaves no file that nobody knows.
     """
-    made = {skill.name: skill for skill in made_of}
-    names = [*state.skills, *(name for name in made if name not in state.skills)]
-    places = {name: store.layout.memory(file_of(name)) for name in names}
-    found = {name: view.files.get(path) for name, path in places.items() if path not in view.problems}
-    standing = [name for name, skill in state.skills.items() if not skill.dropped]
-    lost = not whole or (len(standing) > 1 and not any(found.get(name) for name in standing))
-    told: list[Operation] = []
+    places = {name: store.layout.memory(file_of(name)) for name in _names(state, made)}
+    files = {name: view.files.get(path) for name, path in places.items() if path not in view.problems}
+    told = {
+        name: operation
+        for name, data in files.items()
+        if (known := state.skills.get(name)) and (operation := _told(name, known, data, made, state, lost=store.lost))
+    }
+    claimed = {name: known for name, known in state.skills.items() if known.edited or known.dropped or name in told}
+    wanted = {
+        skill.name: skill
+        for skill in made
+        if skill.name not in claimed and not any(follows(known, [skill], state) for known in claimed.values())
+    }
+    fresh = [name for name in wanted if name not in state.skills and name in files and files[name] is None]
+    if fresh:
+        announced = [_written(wanted[name], due=True) for name in fresh]
+        state = await store.append(_committed("consolidation", announced, state))
     done: list[Operation] = []
     steps: list[Step] = []
-    for name, data in found.items():
-        each = _One(name, state.skills.get(name), made.get(name), data, places[name], lost)
-        told += each.told()
-        done += each.done(steps)
+    for name, data in files.items():
+        if name not in claimed:
+            done += _brought_up(state.skills.get(name), wanted.get(name), name, places[name], data, steps)
+        elif data is None and name not in told and (text := claimed[name].text):
+            steps.append(Replace(places[name], text.encode("utf-8", "replace"), expect=ABSENT))
     if steps:
         await store.write(steps)
-    return [_committed(actor, told), _committed("consolidation", done)] if told or done else []
+    if not told and not done:
+        return []
+    return [_committed(actor, list(told.values()), state), _committed("consolidation", done, state)]
 
 
-def _committed(actor: str, operations: Sequence[Operation]) -> Maker:
-    return lambda now: Change(actor, tuple(operations))
+def _told(
+    name: str, known: SkillState, data: bytes | None, made: Sequence[Skill], state: State, *, lost: bool
+) -> Operation | None:
+    """What a person did to the skill since, if anything."""
+    if known.dropped:
+        return None
+    if data is None:
+        missed = _wanted(known, made, state) and not lost
+        return Operation("drop_skill", name, {"deleted": True}) if missed else None
+    if is_ours(data):
+        return None
+    text = redact(data.decode("utf-8", "replace"))
+    if text == known.text or (known.edited and not known.text):  # what was forgotten in it is not taken in again
+        return None
+    return Operation("write_skill", name, {"records": list(known.records), "edited": True}, {"text": text})
 
 
-@dataclass(frozen=True)
-class _One:
-    """One skill: as the ledger knows it, as the records make it, and as its file is."""
+def _brought_up(
+    known: SkillState | None, skill: Skill | None, name: str, path: str, data: bytes | None, steps: list[Step]
+) -> list[Operation]:
+    """What follows for a skill that is nobody's but ours; adds the step that writes or removes its file."""
+    if data is not None and not is_ours(data):
+        return []
+    expect = ABSENT if data is None else digest(data)
+    if skill is None:
+        if known is not None and data is not None:
+            steps.append(Remove(path, expect=expect))
+        return [Operation("drop_skill", name)] if known is not None else []
+    if data is None or signature(data) != signature(skill.data):
+        steps.append(Replace(path, skill.data, expect=expect))
+    if known is not None and known.records == skill.records and not known.due:
+        return []
+    return [_written(skill)]
 
-    name: str
-    known: SkillState | None
-    made: Skill | None
-    data: bytes | None
-    path: str
-    lost: bool
 
-    @property
-    def gone(self) -> bool:
-        """True if a person deleted the file, now or before."""
-        return self.known is not None and (self.known.dropped or (self.data is None and not self.lost))
+def _written(skill: Skill, *, due: bool = False) -> Operation:
+    facts: Mapping[str, object] = {"records": list(skill.records), **({"due": True} if due else {})}
+    return Operation("write_skill", skill.name, facts)
 
-    @property
-    def theirs(self) -> bool:
-        """True if what stands there, or stood, is a person's."""
-        return (self.data is not None and not is_ours(self.data)) or (self.known is not None and self.known.edited)
 
-    def told(self) -> list[Operation]:
-        """What a person did to it."""
-        if self.known is None or self.known.dropped:
-            return []
-        if self.gone:
-            return [Operation("drop_skill", self.name, {"deleted": True})]
-        if self.data is None or is_ours(self.data):
-            return []
-        text = redact(self.data.decode("utf-8", "replace"))
-        if text == self.known.text:
-            return []
-        return [
-            Operation("write_skill", self.name, {"records": list(self.known.records), "edited": True}, {"text": text})
-        ]
+def _committed(actor: str, operations: Sequence[Operation], seen: State) -> Maker:
+    """Commits what holds still: another process may have written or removed the files that were looked at."""
 
-    def done(self, steps: list[Step]) -> list[Operation]:
-        """What follows for a skill that is nobody's but ours; adds the step that writes it."""
-        expect = ABSENT if self.data is None else digest(self.data)
-        if self.gone:
-            return []
-        if self.theirs:
-            if self.known is not None and self.known.text and self.data is None:
-                steps.append(Replace(self.path, self.known.text.encode("utf-8", "replace"), expect=expect))
-            return []
-        if self.made is None:
-            if self.data is not None:
-                steps.append(Remove(self.path, expect=expect))
-            return [Operation("drop_skill", self.name)]
-        if self.data != self.made.data:
-            steps.append(Replace(self.path, self.made.data, expect=expect))
-        if self.known is not None and self.known.records == self.made.records:
-            return []
-        return [Operation("write_skill", self.name, {"records": list(self.made.records)})]
+    def maker(now: State) -> Change:
+        kept = [each for each in operations if now.skills.get(each.id) == seen.skills.get(each.id)]
+        if now.ordinal != seen.ordinal and any(each.facts.get("deleted") for each in kept):
+            made = made_of(now)
+            kept = [each for each in kept if not each.facts.get("deleted") or _wanted(now.skills[each.id], made, now)]
+        return Change(actor, tuple(kept))
+
+    return maker
+
+
+def _wanted(known: SkillState, made: Sequence[Skill], state: State) -> bool:
+    """True if the file of that skill should be there."""
+    return known.edited or (not known.due and follows(known, made, state))

@@ -21,7 +21,7 @@ from ..folding import apply, fold
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
 from ..state import State
-from ..workspace import ABSENT, TAIL, Append, Ask, Remove, Replace, View, Workspace, digest
+from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -54,7 +54,9 @@ class Store:
         self._now = now or (lambda: datetime.now(tz=timezone.utc))
         self._ledger = Ledger()
         self._listed: tuple[Mapping[str, int], Mapping[str, int]] | None = None
-        self._shown: tuple[int, tuple[bytes | None, ...]] | None = None
+        self._shown: tuple[Mark, tuple[bytes | None, ...]] | None = None
+        self.lost = False
+        """True if `MEMORY.md` was missing: then what else is missing has not been deleted."""
         self._lock = asyncio.Lock()
         self._mark = self._visit = ""
         self._root = workspace.root if isinstance(workspace, LocalWorkspace) else None
@@ -100,7 +102,9 @@ class Store:
 
     async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:
         """Look, and take in what the ledger says since; all of it if it is not the one that was read before."""
-        path, known = self.layout.ledger, self._ledger.data
+        # What another task reads meanwhile is not gone back on: the next look finds what this one saw.
+        ledger, path = self._ledger, self.layout.ledger
+        known = ledger.data
         start = max(0, len(known) - TAIL) if known.endswith(b"\n") else 0
         view = await self.workspace.look([Ask(path, start=start), *asks], folders)
         if start and not view.files.get(path, b"").startswith(known[start:]):
@@ -109,14 +113,10 @@ class Store:
         if path in view.problems:
             hint = "Move it away, then try again: it is rebuilt from nothing else"
             raise WorkspaceError(path, view.problems[path], hint)
-        data = view.files.get(path, b"")
-        if start:
-            new = data[len(known) - start :]
-            if new:
-                self._ledger = parse(known + new, self._ledger)
-        elif data != known:
-            goes_on = known.endswith(b"\n") and data.startswith(known)
-            self._ledger = parse(data, self._ledger if goes_on else None)
+        found = view.files.get(path, b"")
+        if found != known[start:] and self._ledger is ledger:
+            goes_on = known.endswith(b"\n") and found.startswith(known[start:])
+            self._ledger = parse(known[:start] + found, ledger if goes_on else None)
         return view
 
     async def settle(
@@ -136,8 +136,9 @@ class Store:
         done: Prepared | None = None
         for _ in range(TRIES):
             seen, first = first or await self.see(listing=False), None
+            self.lost = self.lost or (not seen.handbook and len(seen.ledger) > 0)
             who = "live" if self.others_open(seen.open_marks)[0] else actor
-            clean = self._shown == (len(seen.ledger), _views(seen)) and not seen.unusable
+            clean = self._shown == (seen.ledger.mark, _views(seen)) and not seen.unusable
             prepared = await self.prepare(seen, who, () if done else makers, clean=clean)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
             whole = prepared if done is None else _joined(done, prepared)
@@ -269,7 +270,7 @@ class Store:
         written = {step.path: step.data for step in done.steps if isinstance(step, Replace)}
         paths = (self.layout.handbook, self.layout.summary, self.layout.inbox)
         now = tuple(written.get(path, data) for path, data in zip(paths, _views(seen), strict=True))
-        self._shown = (len(done.ledger), now)
+        self._shown = (done.ledger.mark, now)
         names = [mark.removeprefix(VISIT) for mark in seen.open_marks if mark.startswith(VISIT)]
         if self._root is not None and names:
             visits.clear(self._root, self.layout.memories_dir, names)

@@ -18,11 +18,10 @@ from .store import Step, Store, changed
 _HEAD = b"rollout_id: "
 
 
-async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, *, whole: bool = True) -> None:
+async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) -> None:
     """Write skills, `raw_memories.md` and `phase_two_selection.json`; remove what is beyond the limits.
 
     Only raw memories that changed, or that may have to go, are read. A raw memory that a person edited stays.
-    `whole` is False if `MEMORY.md` was missing at first: then a missing skill was not deleted, but lost as well.
     """
     seen = await store.see()
     state, layout = fold(store.ledger), store.layout
@@ -57,8 +56,9 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None, 
         if rollout.consumed and (stem in gone or (listed and f"{stem}.jsonl" not in seen.sessions))
     ]
     makers = [lambda now: unread(missing)] if missing else []
-    makers += await skilling.settle(store, state, made, old, actor, whole=whole)
-    await store.settle(actor, makers, lambda seen, done: steps, seen=seen)
+    makers += await skilling.settle(store, state, made, old, actor)
+    await store.settle(actor, makers, lambda seen, done: steps, seen=seen if store.ledger is seen.ledger else None)
+    store.lost = False
 
 
 def _chunks(merged: bytes) -> dict[str, bytes]:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from ..governance.wording import content, hard_words, normal, words
 from ..records import Candidate, Kind, Record, Trust
 from .phrases import Phrase, Token, parse, spoken
+from .restating import essence, matter, restates
 from .synonyms import holder, is_weak
 from .telling import Telling
 
@@ -33,6 +34,7 @@ _COMMAND = re.compile(r"^`([^`\n]+)`\s+(\w+)")
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){2,}[\w.+-]*|(?<=[=:@])v?\d+(?:\.\d+)*(?![\w.:/])")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _OWNER = re.compile(r"^(?=[\w.@-]*[\d_@])([A-Za-z0-9][\w.@-]*): ")
+_NAMED = re.compile(r"^([A-Z][\w'.-]*(?: [A-Z][\w'.-]*){1,3}|[\u4e00-\u9fff]{2,4}): ")
 _DEICTIC = re.compile(
     r"\b(?:this|these|those|your|you|it|its|they|therefore|since|please|unfortunately)\b"
     r"|您|你|这|该|此|它",
@@ -45,16 +47,18 @@ _RESULT = re.compile(r"[,;] (?:so|therefore|hence|thus)\b|[，；](?:所以|因�
 class Said:
     """A text with what it takes to tell whether another says the same.
 
-    `owner` is whose word it is where many are served: the account name before the text, or the conversation.
+    `owner` is whose word it is where many are served: the account name before the text, or the conversation; `served`
+    is true for a rule or a wish in such a memory, which is told again and again in other words.
     """
 
     kind: Kind
     text: str
     subject: str
     owner: str = ""
+    served: bool = False
 
     def __post_init__(self) -> None:
-        match = _OWNER.match(self.text)
+        match = _OWNER.match(self.text) or (_NAMED.match(self.text) if self.served else None)
         self.owner = match[1].casefold() if match else self.owner
 
     @cached_property
@@ -132,8 +136,13 @@ class Said:
         return self.command.split()[0] if self.command else ""
 
     @cached_property
+    def bare(self) -> str:
+        """The text without the name before it."""
+        return _OWNER.sub("", _NAMED.sub("", self.text) if self.served else self.text)
+
+    @cached_property
     def phrase(self) -> Phrase:
-        text = _OWNER.sub("", self.text)
+        text = self.bare
         result = _RESULT.search(text)
         rule = parse(text[: result.start()]) if result else None
         return rule if rule and rule.turns else parse(text)
@@ -150,16 +159,16 @@ def said(value: Candidate | Record, audience: str = "one") -> Said:
 
     Where `audience` is "many", what a person said of themselves without a name is the word of that conversation.
     """
-    owner = ""
+    owner, served = "", audience == MANY and value.kind in STATEMENTS
     if audience == MANY and value.evidence and all(quote.trust is Trust.USER for quote in value.evidence):
         owner = f"rollout:{value.evidence[0].rollout}"
-    return _said(value.kind, value.text, value.subject, owner)
+    return _said(value.kind, value.text, value.subject, owner, served)
 
 
 @lru_cache(maxsize=1 << 13)
-def _said(kind: Kind, text: str, subject: str, owner: str) -> Said:
+def _said(kind: Kind, text: str, subject: str, owner: str, served: bool) -> Said:
     """Kept, since a record is looked at in each consolidation."""
-    return Said(kind, text, subject, owner)
+    return Said(kind, text, subject, owner, served)
 
 
 def same(one: Said, two: Said, telling: Telling | None = None) -> bool:
@@ -181,6 +190,8 @@ def same(one: Said, two: Said, telling: Telling | None = None) -> bool:
     if one.shown or two.shown:
         return one.recipe == two.recipe and one.shown == two.shown
     known = telling or _NOTHING
+    if one.served and two.served and restates(one.bare, two.bare, bool(one.owner)):
+        return _same_numbers(one, two)
     if one.phrase.solid - two.phrase.names - known.common and two.phrase.solid - one.phrase.names - known.common:
         return False
     if not (one.has_all(two.hard) and two.has_all(one.hard)) or one.spoken - two.spoken - two.hard:
@@ -189,6 +200,11 @@ def same(one: Said, two: Said, telling: Telling | None = None) -> bool:
 
 
 _NOTHING = Telling()
+
+
+def _same_numbers(one: Said, two: Said) -> bool:
+    numbers = [frozenset(word for word in each.hard if any(char.isdigit() for char in word)) for each in (one, two)]
+    return numbers[0] == numbers[1] or (not one.owner and (not numbers[0] or not numbers[1]))
 
 
 def _tells(error: str) -> bool:
@@ -300,6 +316,8 @@ def better(one: Said, two: Said) -> Said:
 def _worth(text: Said) -> tuple[bool, int, int]:
     if text.fault:
         return text.cured, 0, 0
+    if text.served:
+        return False, -len(_DEICTIC.findall(text.text)), len(matter(essence(text.bare, bool(text.owner))))
     return False, -len(_DEICTIC.findall(text.text)), sum(1 for token in text.phrase.tokens if not token.weak)
 
 

@@ -255,7 +255,6 @@ _HOLDER = {base: line.split()[0] for line in _HOLDERS.strip().splitlines() for b
 _SPOKEN = "two three four five six seven eight nine ten eleven twelve".split()
 _CLASS.update({word: str(number) for number, word in enumerate(_SPOKEN, 2)})
 _SUFFIXES = (("ility", ""), ("tion", "t"), ("ment", ""), ("able", ""), ("ible", ""), ("ness", ""))
-_WEAK_STEMS = frozenset(stem(word) for word in _WEAK.split()) | frozenset(_WEAK.split()) | frozenset("写用")
 
 ZH: dict[str, tuple[str, str]] = {}
 """A Chinese word to what it is: ("word", name of its class), ("weak", ""), or ("turn", what it turns into)."""
@@ -288,6 +287,11 @@ def base(word: str) -> str:
             short = short[: -len(ending)] + rest
             break
     return _CLASS.get(short, short)
+
+
+_WEAK_STEMS = frozenset(
+    form for word in _WEAK.split() for form in (word, stem(word), base(word), base(f"{word}ed"))
+) | frozenset("写用")
 
 
 def holder(name: str) -> str:

@@ -187,7 +187,8 @@ class _Reading:
             facts["protected"] = True
         if self.actor == "live" and item.id and item.id not in self.now.records:
             facts["claimed"] = item.id
-        body = {"text": item.text, "group": item.group, "section": item.section}
+        text = _said(item, item.group, self.document)
+        body = {"text": text, "group": item.group, "section": item.section}
         self.operations.append(Operation("add", id, facts, body))
 
     def _named(self, item: ListItem) -> set[str]:
@@ -213,6 +214,7 @@ def adopt_block(
     document: Document,
     shown: Mapping[str, str],
     now: State,
+    handbook: Document,
     *,
     actor: str,
     preset: Preset,
@@ -233,8 +235,12 @@ def adopt_block(
     readable = [item for item in document.items if item.readable and (not fragment or item.index != fragment[0])]
     found = match(shown, readable)
     items = {item.index: item for item in readable}
-    for index, id in found.revised.items():
-        body = {"text": items[index].text}
+    matched = {**found.same, **found.revised}
+    texts = {index: _said(items[index], now.records[id].group, handbook) for index, id in matched.items()}
+    for index, id in matched.items():
+        if index in found.same and _cited(shown[id]) in (items[index].cited, _cited(texts[index])):
+            continue
+        body = {"text": texts[index]}
         op = "revise" if now.records[id].status is Status.ACTIVE else "restore"
         change = Operation(op, id, {**facts, "overrule": True}, body)
         if now.records[id].status is Status.FORGOTTEN or normalise(elsewhere.get(id) or "") == items[index].normal:
@@ -247,7 +253,7 @@ def adopt_block(
         what = f"memory_summary.md says “{body['text']}”, and {what}; take the former?"
         asked = (replace(change, op="revise" if other else "restore"),)
         yield from propose(now, what, asked, source=actor, about={id: other or now.records[id].text})
-    yield from _written_in(document, {*found.same, *found.revised}, found, now, facts, preset)
+    yield from _written_in(document, handbook, found, now, facts, preset)
     if not whole:
         return
     kept = {item.id for item in document.items if not item.readable} | set(elsewhere)
@@ -273,7 +279,7 @@ def _fragment(document: Document, base: Mapping[str, str]) -> tuple[int, str] | 
 
 
 def _written_in(
-    document: Document, known: Collection[int], found: Matching, now: State, facts: Mapping[str, Any], preset: Preset
+    document: Document, handbook: Document, found: Matching, now: State, facts: Mapping[str, Any], preset: Preset
 ) -> Iterator[Operation]:
     """New lines that a person wrote into the block: each joins the group of the line above it."""
     texts = {normalise(record.text) for record in now.visible().values()}
@@ -285,12 +291,22 @@ def _written_in(
         elif item.index in found.new and item.normal and item.normal not in texts:
             texts.add(item.normal)
             old = now.records.get(item.id)
-            body = {"text": item.text, "group": group, "section": item.section}
+            body = {"text": _said(item, group, handbook), "group": group, "section": item.section}
             if old is not None and old.status is Status.FORGOTTEN:
                 continue
             claimed = {"claimed": item.id} if item.id and old is None and facts["trust"] == Trust.AGENT.label else {}
             kind = kind_of(item.section, preset)
             yield Operation("add", new_id(), {"kind": kind.value, **facts, **claimed}, body)
+
+
+def _said(item: ListItem, group: str, handbook: Document) -> str:
+    """The item's text, with the references at its end that name no task of the group: those are a person's words."""
+    tasks = {task for title, task in handbook.provenance if title == group}
+    return item.text if tasks.issuperset(item.refs_at_end) else item.words
+
+
+def _cited(text: str) -> str:
+    return without_refs(text)[1]
 
 
 def kind_of(section: str, preset: Preset) -> Kind:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..blocks import Block, Split, join, split
 from ..document import Cite, Document, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp, normalise
+from ..document.additions import key
 from ..document.blocks import Node
 from ..document.model import ListItem
 from ..proposals import line
@@ -29,16 +30,18 @@ def catch_up(
     document: Document,
     assigned: Mapping[int, str],
     dropped: Collection[int],
+    past: State,
     state: State,
     headings: Collection[str] = (),
 ) -> list[Edit]:
     """The edits that make the file show `state`: stamped ids, removed, revised and inserted lines, provenance.
 
-    `headings` are those of sections that may go with a group in which nothing is left. Items without a record
-    (unreadable, or empty) and unreadable items of a record stay as they are.
+    `past` is the state that the file shows so far. `headings` are those of sections that may go with a group in which
+    nothing is left. Items without a record (unreadable, or empty) and unreadable items of a record stay as they are.
     """
     visible = state.visible()
     sources = _Sources(document, state)
+    before = sources if past.ordinal == state.ordinal else _Sources(document, past)
     there = set(assigned.values())
     absent = sorted((r for r in visible.values() if r.id not in there), key=lambda r: r.created)
     named: list[Edit] = [edit for record in absent for edit in sources.named(record)]
@@ -60,7 +63,7 @@ def catch_up(
                 edits.append(Revise(item.index, visible[id].text))
             if item.id != id:
                 edits.append(Stamp(item.index, id))
-            edits.extend(sources.cited(item, visible[id]))
+            edits.extend(sources.cited(item, visible[id], before))
     edits.extend(named)
     for record in absent:
         cited = tuple(sources.of(record))
@@ -83,7 +86,7 @@ class _Sources:
         self.tasks: dict[str, dict[str, int | None]] = {}
         self.added: dict[str, set[str]] = {}
         for (group, task), files in document.provenance.items():
-            self.tasks.setdefault(_key(group), {}).update(dict.fromkeys(files, task))
+            self.tasks.setdefault(key(group), {}).update(dict.fromkeys(files, task))
 
     def of(self, record: Record) -> Iterator[str]:
         """The summary files of the first conversations that support the record, of those that count."""
@@ -94,7 +97,7 @@ class _Sources:
     def named(self, record: Record) -> Iterator[Edit]:
         """What names them in the record's group, with the title and the keywords of the conversation."""
         files = set(self.of(record))
-        self.added.setdefault(_key(record.group), set()).update(map(_name, files))
+        self.added.setdefault(key(record.group), set()).update(map(_name, files))
         for stem in sorted(record.support, key=lambda stem: self.selected.get(stem, -1)):
             rollout = self.state.rollouts.get(stem)
             if rollout and rollout.summary_file in files:
@@ -103,7 +106,7 @@ class _Sources:
 
     def bereft(self, item: ListItem, record: Record) -> bool:
         """True for a line of ours whose cited sources do not count any more, while others do that are not named."""
-        tasks = self.tasks.get(_key(item.group), {})
+        tasks = self.tasks.get(key(item.group), {})
         outdated = {tasks[file] for file in self.gone & tasks.keys()}
         return (
             _is_ours(record)
@@ -111,28 +114,34 @@ class _Sources:
             and not any(_name(file) in tasks for file in self.of(record))
         )
 
-    def cited(self, item: ListItem, record: Record) -> Iterator[Edit]:
-        """What lets a line of ours cite those of its sources that its group names; all others stay as they are."""
-        files = tuple(self.of(record))
-        if not _is_ours(record) or not files:
+    def cited(self, item: ListItem, record: Record, before: _Sources) -> Iterator[Edit]:
+        """What the sources of a line of ours that its group names have become since; a reference by hand stays."""
+        old, files = before.state.visible().get(record.id), tuple(self.of(record))
+        if before is self or not _is_ours(record) or not files or old is None:
             return
-        tasks, added = self.tasks.get(_key(item.group), {}), self.added.get(_key(item.group), ())
-        numbers = {tasks[_name(file)] for file in files if _name(file) in tasks} - {None}
-        if numbers != set(item.refs_at_end) or any(_name(file) in added and _name(file) not in tasks for file in files):
-            yield Cite(item.index, files)
+        tasks, added = self.tasks.get(key(item.group), {}), self.added.get(key(item.group), ())
+        was, now = ({tasks.get(_name(file)) for file in these} for these in (before.of(old), files))
+        more = tuple(
+            file
+            for file in files
+            if tasks.get(_name(file)) not in {None, *was} or (_name(file) in added and _name(file) not in tasks)
+        )
+        gone = tuple(number for number in was - now if number is not None)
+        if more or gone:
+            yield Cite(item.index, more, gone)
 
     def unwanted(self, headings: tuple[str, ...]) -> Iterator[Edit]:
         """The files of conversations that do not count any more."""
-        for (group, _), files in self.document.provenance.items():
-            yield from (Prune(group, file, headings) for file in files if file in self.gone)
+        found = [(group, file) for (group, _), files in self.document.provenance.items() for file in files]
+        found = [(group, file) for group, file in found if file in self.gone]
+        if found:
+            told = {name for stem, rollout in self.state.rollouts.items() for name in (stem, *rollout.told)}
+            told |= {record.group for record in self.state.records.values()} | {group for group, _ in found}
+            yield from (Prune(group, file, headings, frozenset(told)) for group, file in found)
 
 
 def _is_ours(record: Record) -> bool:
     return record.origin == "consolidation" and not record.protected
-
-
-def _key(title: str) -> str:
-    return normalise(title).casefold()
 
 
 def _name(file: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..document.text import cleaned
 from ..errors import ModelError
-from ..governance.acts import AGENT, OTHER, TOOL, USER
 from ..governance.attribution import Quoted, failed, misattributed, whole
 from ..governance.grounding import ungrounded
+from ..governance.grounding.acts import AGENT, OTHER, TOOL, USER
 from ..governance.prose import Said, fit_title, without_unsaid
 from ..governance.redaction import redact
 from ..layout import Layout
@@ -15,7 +16,7 @@ from ..models import EXTRACTION, ExtractionDraft, ExtractionMaterial, MemoryDraf
 from ..notes import raw_header, raw_memory_file, slug, summary_file, summary_name
 from ..records import Candidate, Evidence, Item, Kind, RawMemory, Refusal, Rollout
 from ..rollouts import is_document, pasted, trust_of
-from ..templates import one_line, render
+from ..templates import render
 from ..tokens import estimate
 from ..transcript import MEMORY, TOKENS, Found, fitted, locate, transcribe
 
@@ -31,6 +32,8 @@ QUOTE_LENGTH = 1_500
 QUOTES = 8
 MEMORIES = 40
 KEYWORDS = 12
+WORDS_LENGTH = 120
+"""How many characters a keyword and a subject have at most."""
 EDGE = 600
 """Characters at either end of a document in which its sender may speak for themselves."""
 
@@ -56,7 +59,7 @@ def request(
         instructions=instructions,
         input=render(
             "extraction_input",
-            rollout_id=one_line(rollout.id),
+            rollout_id=cleaned(rollout.id),
             segments=len(rollout.segments),
             terminal_state=_terminal_state(rollout),
             previous=notes,
@@ -84,9 +87,9 @@ def verify(
     if missing and not empty:
         raise ModelError(f"the model left {' and '.join(missing)} empty, but not all of its answer")
     said = _said(rollout, previous)
-    task = redact(one_line(draft.task) or _first_line(draft.summary))[:TASK_LENGTH].strip()
+    task = redact(cleaned(draft.task) or _first_line(draft.summary))[:TASK_LENGTH].strip()
     task = fit_title(task, "" if empty else _asked(rollout), said)
-    candidates, refused = _checked(draft, rollout, layout, task)
+    candidates, refused = _checked(draft, _Checking(rollout, layout, task, said))
     summary, unsaid = without_unsaid(redact(draft.summary.strip()), said)
     text, more = without_unsaid(redact(draft.raw_memory.strip()), said)
     refused += tuple(Refusal(f"a sentence of the notes with {word!r}", "nobody said that") for word in (*unsaid, *more))
@@ -102,7 +105,7 @@ def verify(
         summary=summary or task,
         text=text or task,
         candidates=candidates,
-        keywords=tuple(dict.fromkeys(word for word in map(one_line, map(redact, draft.keywords)) if word))[:KEYWORDS],
+        keywords=_keywords(draft.keywords[: 2 * KEYWORDS], said),
         refused=refused,
     )
 
@@ -120,25 +123,31 @@ def _said(rollout: Rollout, previous: str) -> Said:
 def _asked(rollout: Rollout) -> str:
     """The beginning of what a person asked for first."""
     said = (item.text for segment in rollout.segments for item in segment.items if item.role == "user")
-    return redact(one_line(next(said, "")))[:TASK_LENGTH].strip()
+    return redact(cleaned(next(said, "")))[:TASK_LENGTH].strip()
+
+
+def _keywords(wanted: Sequence[str], said: Said) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in (_words(each, said) for each in wanted) if word))[:KEYWORDS]
+
+
+def _words(text: str, said: Said) -> str:
+    """A keyword or a subject on one line, without a secret; empty if it names what nobody said, or gives orders."""
+    return fit_title(redact(cleaned(text))[:WORDS_LENGTH].strip(), "", said)
 
 
 def _first_line(text: str) -> str:
     return next((line.strip(" #*-\t") for line in text.splitlines() if line.strip(" #*-\t")), "")
 
 
-def _checked(
-    draft: ExtractionDraft, rollout: Rollout, layout: Layout, task: str
-) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
+def _checked(draft: ExtractionDraft, checking: _Checking) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
     kept: dict[tuple[Kind, str], Candidate] = {}
     refused: list[Refusal] = []
-    checking = _Checking(rollout, layout, task)
     for memory in draft.memories[:MEMORIES]:
-        text = one_line(memory.text)
+        text = cleaned(memory.text)
         try:
             candidate = checking.candidate(memory, text)
         except _Refused as refusal:
-            refused.append(Refusal(redact(text), str(refusal)))
+            refused.append(Refusal(redact(text), redact(str(refusal))))
             continue
         key = (candidate.kind, candidate.text.casefold())
         if key not in kept:
@@ -153,8 +162,8 @@ def _checked(
 class _Checking:
     """Makes candidates of memories, one by one; knows which output is of which call, and who speaks where."""
 
-    def __init__(self, rollout: Rollout, layout: Layout, task: str) -> None:
-        self.rollout, self.layout, self.task = rollout, layout, task
+    def __init__(self, rollout: Rollout, layout: Layout, task: str, said: Said) -> None:
+        self.rollout, self.layout, self.task, self.said = rollout, layout, task, said
         self.ranks = {segment.id: rank for rank, segment in enumerate(rollout.segments)}
         self.answers: dict[tuple[str, int], Item] = {}
         self.outputs: dict[tuple[str, int], Item] = {}
@@ -187,14 +196,14 @@ class _Checking:
         given = [quote for quote in memory.quotes[:QUOTES] if quote.text.strip()]
         found = [place for place in map(self._place, given) if place is not None]
         if given and not found:
-            raise _Refused(f"the transcript has no {one_line(given[0].text)[:80]!r}")
+            raise _Refused(f"the transcript has no {cleaned(given[0].text)[:80]!r}")
         evidence = tuple(dict.fromkeys(self._evidence(place) for place in found))
         if any(redact(part) != part for part in (text, *(place.text for place in found))):
             raise _Refused("it holds a secret")
         why = self._unfounded(text, kind, found)
         if why:
-            raise _Refused(redact(why))
-        return Candidate(kind, text, evidence, redact(one_line(memory.subject)), self.task)
+            raise _Refused(why)
+        return Candidate(kind, text, evidence, _words(memory.subject, self.said), self.task)
 
     def _place(self, quote: QuoteDraft) -> Found | None:
         """Where the quote stands; None if nowhere, or if it is too long to prove one thing."""
@@ -220,7 +229,7 @@ class _Checking:
         answers = self.answers.get((segment, item.index))
         output = self.outputs.get((segment, item.index)) if item.role == "call" else None
         return Quoted(
-            whole(item.text, found.start, found.end),
+            found.text if item.role == "call" else whole(item.text, found.start, found.end),  # a command is no sentence
             self._speaker(found),
             (self.ranks[segment], item.index),
             answers.text if answers is not None else None,

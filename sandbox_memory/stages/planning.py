@@ -15,11 +15,11 @@ from typing import Any
 from .. import showing
 from ..certain import Sure, bearing
 from ..document import normalise, safe_text
-from ..document.text import cleaned as plain_line
+from ..document.text import cleaned
 from ..governance.attribution import mixed, unsupported
 from ..governance.prose import Said, fit_title
 from ..governance.redaction import redact
-from ..governance.wording import content, normal, words
+from ..governance.wording import meaning
 from ..known import subject_key
 from ..layout import Layout, Preset
 from ..ledger import Operation
@@ -29,7 +29,7 @@ from ..proposals import new_id, propose
 from ..records import Candidate, Evidence, Kind, Record, Refusal, Status, Trust
 from ..screening import Inputs, Screen
 from ..state import State
-from ..templates import one_line, render
+from ..templates import render
 
 REMOVED_BY_ONE = 5
 """How many records one operation may replace."""
@@ -118,13 +118,13 @@ class _Check:
 
     def take(self, draft: DraftOperation) -> None:
         """Accept one proposed operation, or note why not."""
-        label = one_line(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}")[:TITLE_LENGTH]
+        label = redact(cleaned(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}"))[:TITLE_LENGTH]
         try:
             if draft.op in _REPLACING and len(set(draft.records)) > REMOVED_BY_ONE:
                 raise _Refused(f"must name 1 to {REMOVED_BY_ONE} records")
             operations = list(self._operations(draft, self._candidates(draft), self._records(draft)))
         except _Refused as refusal:
-            self.refused.append(Refusal(label, str(refusal)))
+            self.refused.append(Refusal(label, redact(str(refusal))))
             return
         self.used.update(draft.candidates)
         self._accept(operations)
@@ -323,7 +323,7 @@ class _Check:
         return fit_title(title, other, Said([*quotes, other, *(f"{value.text}\n{value.subject}" for value in about)]))
 
     def _text(self, text: str, kind: Kind, evidence: Sequence[Evidence]) -> str:
-        text = one_line(text)
+        text = cleaned(text)
         if not text:
             raise _Refused("has no text")
         if len(text) > TEXT_LENGTH:
@@ -336,13 +336,12 @@ class _Check:
 
 
 def _meaning(values: Sequence[Candidate | Record]) -> frozenset[str]:
-    texts = [text for value in values for text in (value.text, *(quote.quote for quote in value.evidence))]
-    return frozenset().union(*(content(words(normal(text))) for text in texts))
+    return meaning(*(text for value in values for text in (value.text, *(quote.quote for quote in value.evidence))))
 
 
 def _title(text: str) -> str:
     """A group or a subject on one line, not too long, without a secret."""
-    return redact(plain_line(text))[:TITLE_LENGTH].strip()
+    return redact(cleaned(text))[:TITLE_LENGTH].strip()
 
 
 class _Refused(Exception):

@@ -84,6 +84,10 @@ def process(
     else:
         if before and before != now:
             screen.line(f"The layout of this memory was {before}, and is {now} from now on.")
+        layout = memory.layout
+        if preset and layout.memories_dir != layout.preset.memories_dir:
+            given = f"memories_dir={layout.memories_dir!r}, sessions_dir={layout.sessions_dir!r}, preset_name={now!r}"
+            screen.line(f"An agent finds it here with MemoryLayoutConfig({given}).", hang=2)
         used = " and ".join("the offline model" if name == "offline" else name for name in dict.fromkeys(names))
         reports.processed(screen, place, report, facts, model=used, seconds=seconds, verbose=verbose)
     if not done:

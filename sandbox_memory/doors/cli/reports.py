@@ -126,13 +126,19 @@ def processed(
     else:
         screen.line(("Nothing new", STRONG), f": {_all(facts['rollouts'])} read before.", hang=2)
     _changes(screen, report, facts)
-    if report.refused:
-        screen.line(f"{many(len(report.refused), 'candidate')} refused", indent=2)
-        if verbose:
-            for refusal in report.refused:
-                screen.line(refusal.what, (f": {refusal.why}", WARN), indent=4, hang=2)
-        else:
-            screen.line(("--verbose names each with its reason", FAINT), indent=4)
+    from ...pipeline.reports import says_nothing_new
+
+    refused = [refusal for refusal in report.refused if not says_nothing_new(refusal)]
+    known = len(report.refused) - len(refused)
+    if known:
+        screen.line(f"{many(known, 'candidate')} said nothing new", indent=2)
+    if refused:
+        screen.line(f"{many(len(refused), 'candidate')} refused", indent=2)
+    if verbose:
+        for refusal in report.refused:
+            screen.line(refusal.what, (f": {refusal.why}", WARN), indent=4, hang=2)
+    elif report.refused:
+        screen.line(("--verbose names each with its reason", FAINT), indent=4)
     if report.adopted:
         screen.line(f"{many(report.adopted, 'edit')} of yours taken in", indent=2, hang=2)
     if report.usage.input_tokens or report.usage.output_tokens:
@@ -166,9 +172,9 @@ def _changes(screen: Screen, report: Report, facts: Mapping[str, Any]) -> None:
         first = counts[0][0] or next(count for count, _ in counts if count)
         done[0] = done[0].replace(" ", " memory " if first == 1 else " memories ", 1)
         screen.line(", ".join(done), indent=2, hang=2)
-    if report.operations.get("propose"):
-        asked = many(report.operations["propose"], "question")
-        screen.line(f"{asked} for you in {facts['memories_dir']}/INBOX.md", indent=2, hang=2)
+    if facts["inbox"]:
+        asked = many(len(facts["inbox"]), "question")
+        screen.line((f"{asked} for you", WARN), f" in {facts['memories_dir']}/INBOX.md", indent=2, hang=2)
 
 
 def following(screen: Screen, place: Place, facts: Mapping[str, Any], *, model: str = "offline") -> None:

@@ -77,7 +77,27 @@ Steps = Generator[Act, Done, str]
 Policy = Callable[[Scene], Steps]
 
 
-class PolicyModel(Model):
+class Unstreamed(Model):
+    """A model whose stream is its whole answer at once; `model` is its name."""
+
+    model = "scripted"
+
+    async def stream_response(self, *given: Any, **more: Any) -> AsyncIterator[ResponseCompletedEvent]:
+        answer = await self.get_response(*given, **more)
+        response = Response(
+            id=unique("resp"),
+            created_at=0,
+            model=self.model,
+            object="response",
+            output=answer.output,
+            tool_choice="none",
+            tools=[],
+            parallel_tool_calls=False,
+        )
+        yield ResponseCompletedEvent(type="response.completed", sequence_number=0, response=response)
+
+
+class PolicyModel(Unstreamed):
     """Answers as its policy does; `calls` counts its answers.
 
     Keeps nothing else: at each request the policy starts again and is told what its steps showed, as the input has it.
@@ -102,22 +122,6 @@ class PolicyModel(Model):
         self.calls += 1
         act = self.decide(Scene.of(system_instructions, input))
         return ModelResponse(output=[act], usage=Usage(requests=1), response_id=None)
-
-    async def stream_response(
-        self, system_instructions: str | None, input: Any, *_: Any, **__: Any
-    ) -> AsyncIterator[ResponseCompletedEvent]:
-        answer = await self.get_response(system_instructions, input)
-        response = Response(
-            id=unique("resp"),
-            created_at=0,
-            model=self.model,
-            object="response",
-            output=answer.output,
-            tool_choice="none",
-            tools=[],
-            parallel_tool_calls=False,
-        )
-        yield ResponseCompletedEvent(type="response.completed", sequence_number=0, response=response)
 
 
 def shell(command: str) -> Act:

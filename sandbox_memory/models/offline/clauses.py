@@ -35,7 +35,9 @@ _SUBJECT = (
 )
 _CUT = re.compile(
     rf"(?:(?:[;；]\s*|,(?=[\s{CJK}])\s*|(?<=[{CJK}]),\s*|，\s*|\s+[-–—]{{1,3}}\s+|——\s*|[:：](?=[\s{CJK}])\s*|：)"
-    r"(?P<joint>(?:(?:and|but|so|because|since|as|then|plus|yet|though|although|while|whereas)\b(?!-)\s*|"
+    r"(?P<joint>(?:(?:and|but|so|because|since|as(?! (?:long|soon|well|far|of|per)\b)|then|plus|yet|though|"
+    r"although|while|"
+    r"whereas)\b(?!-)\s*|"
     r"但是|但|不过|而且|并且|所以|因此|因为|由于|另外|还有|对了|同时|然后)(?:[,，]\s*)?)?)"
     r"|\s+(?P<word>and|but|so|because|since|as|or|while|whereas|though|although)\s+" + _SUBJECT,
     re.IGNORECASE,
@@ -50,6 +52,10 @@ def clauses(plain: str) -> list[Clause]:
     for cut in _CUT.finditer(plain):
         if cut["word"] and not _ALONE.search(plain, start, cut.start()):
             continue
+        if plain.find(")", cut.end()) >= 0 and plain.count("(", start, cut.start()) > plain.count(
+            ")", start, cut.start()
+        ):
+            continue
         if cut.start() > start:
             found.append(Clause(start, cut.start(), joint, soft))
         start, joint = cut.end(), (cut["joint"] or cut["word"] or "").strip(" ,，").lower()
@@ -61,12 +67,12 @@ def clauses(plain: str) -> list[Clause]:
 
 _INTERJECTION = re.compile(
     r"(?:(?:(?:hi|hello|hey|dear all|good (?:morning|afternoon|evening)|morning)(?: there| all| team| again|"
-    r" everyone)?\b[\s,.:;!-]+)|(?:(?:also|actually|well|oh|hmm|ah|by the way|btw|fyi|unfortunately|however|"
+    r" everyone)?\b[\s,.:;!-]+)|(?:(?:also|actually|well|oh|hmm|um|uh|ah|by the way|btw|fyi|unfortunately|however|"
     r"additionally|therefore|besides|"
     r"in addition|moreover|furthermore|meanwhile|in that case|in the meantime|again|as i said|like i said|"
     r"my (?:bad|mistake|fault|apologies)|sorry about that|"
     r"as (?:i )?mentioned|i told you before|i (?:just )?want to (?:add|mention|clarify|point out) that|i mean|"
-    r"i see|just|"
+    r"i see|just|before (?:we )?(?:proceed(?:ing)?|continu(?:e|ing))|"
     r"and|but|so|then|hold on|wait|one more thing|another thing|as always|for the record)\b[\s,.:;!-]+)"
     r"|(?:no|nope|nah|yes|yeah|yep|sure|ok|okay|wrong|sorry|great|good|nice|perfect|alright|thanks|thank you|right|"
     r"that's (?:wrong|not right|incorrect|right)|not quite|one correction|correction|sounds (?:good|fine|"
@@ -78,8 +84,9 @@ _INTERJECTION = re.compile(
 _MEMO = re.compile(
     r"(?:please |kindly |just |also |do |always )*(?:(?:can|could|would|will) you (?:please |also )?|"
     r"(?:i|we)(?:'d| would)? (?:want|need|like|ask) you to |you (?:should|must|need to|have to) (?:always )?)?"
-    r"(?:remember|note|keep in mind|bear in mind|do(?:n't| not) forget|be aware|be advised|make a note|take note|"
-    r"write down|memori[sz]e|never forget|keep a note|save to memory|store in memory|important|reminder|"
+    r"(?:remember|note|keep in mind|bear in mind|do(?:n't| not) forget|be aware|be advised|"
+    r"(?:make a|take|keep a) note(?! for (?!me\b|later\b|next\b|the future\b|future\b))|"
+    r"write down|memori[sz]e|never forget|save to memory|store in memory|important|reminder|"
     r"heads[ -]up|(?:tip|hint|lesson|rule)(?= for (?:next time|the future|later)| ?:)|"
     r"for (?:your information|future reference|next time|the future|later)|just so you know|"
     r"one thing to (?:remember|note|know)|"

@@ -13,7 +13,7 @@ LOOKED_AT = 4_000
 """Characters of a command line that are read: what goes on longer is data."""
 
 _WRAPPERS = frozenset("sudo doas time nohup env exec command nice timeout stdbuf xargs then do".split())
-_SHELLS = frozenset("ssh sh bash zsh dash su".split())
+SHELLS = frozenset("ssh sh bash zsh dash su".split())
 FILE_LOOKERS = frozenset(
     "ls ll dir cat bat head tail less more nl wc file stat tree find fd locate grep egrep fgrep zgrep rg ag ack awk "
     "cut "
@@ -29,6 +29,7 @@ _LOOKERS = FILE_LOOKERS | frozenset(
 _ARRANGERS = frozenset(
     "rm rmdir mv cp mkdir touch ln chmod chown export source set unset alias kill pkill exit tee unzip tar".split()
 )
+_GIT_ARRANGERS = frozenset("add checkout switch restore reset clean stash rm mv".split())
 _EDITORS = frozenset("create edit insert str_replace submit undo_edit apply_patch vim vi nano".split())
 _READING = frozenset(
     "status log logs show list ls get describe inspect ps top diff info view cat events history images version help "
@@ -40,7 +41,6 @@ _RUNNERS = frozenset(
     "podman kubectl helm terraform ansible ansible-playbook systemctl service alembic flask uvicorn ruff mypy black "
     "flake8 eslint tsc jest vitest aws gcloud az gh git spark-submit dbt airflow conda apt apt-get brew certbot".split()
 )
-_PIECES = re.compile(r"\w+")
 _COMMENTS = re.compile(r"(?:\s*#(?!!)[^\n]*\n)+")
 _CODE = re.compile(
     r"\s*(?:import \w[\w., ]*(?: as \w+)?\s*$|from \S+ import |(?:async )?def \w+\(|class \w+[(:]|print\(|@\w|%%?\w|"
@@ -88,6 +88,8 @@ class Step:
     @property
     def arranges(self) -> bool:
         """True if it moves, writes or marks files, or edits them."""
+        if self.program == "git" and self.bare[:1] and self.bare[0] in _GIT_ARRANGERS:
+            return True
         return (
             self.writes or self.program in _ARRANGERS | _EDITORS or (self.program in ("sed", "find") and not self.looks)
         )
@@ -105,7 +107,7 @@ def _cached(line: str) -> tuple[Step, ...]:
 
 def _steps(line: str) -> Iterator[Step]:
     here: list[str] = []
-    for word in [*_words(line), ";"]:
+    for word in [*split(line), ";"]:
         if word and set(word) <= set(";|&"):
             yield from _step(here)
             here = []
@@ -113,7 +115,7 @@ def _steps(line: str) -> Iterator[Step]:
             here.append(word)
 
 
-def _words(line: str) -> list[str]:
+def split(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";|&<>")
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
@@ -140,7 +142,7 @@ def _step(found: list[str]) -> Iterator[Step]:
     if not words:
         return
     program = words[0].rsplit("/", 1)[-1].casefold()
-    if program in _SHELLS and " " in words[-1] and len(words) > 1:
+    if program in SHELLS and " " in words[-1] and len(words) > 1:
         inner = steps(words[-1])
         if inner:
             yield from inner
@@ -161,6 +163,18 @@ def looks(line: str) -> bool:
     return all(step.looks for step in steps(line))
 
 
+def reads_files(line: str) -> bool:
+    """True for a command that only shows files or searches in them."""
+    found = steps(line)
+    return bool(found) and all(step.looks and step.program in FILE_LOOKERS for step in found)
+
+
+def arranges(line: str) -> bool:
+    """True for a command that only moves, removes or writes files, or looks at them."""
+    found = steps(line)
+    return bool(found) and all(step.arranges or step.looks for step in found)
+
+
 def runs(line: str) -> bool:
     """True for a command that runs, builds, tests or asks something; not if it looks about, edits or arranges files."""
     return any(not step.looks and not step.arranges for step in steps(line))
@@ -168,7 +182,7 @@ def runs(line: str) -> bool:
 
 def known(line: str) -> bool:
     """True for a command that begins with a program that builds, runs or tests, or with a script."""
-    return any(_family(step) in _RUNNERS or "." in step.program for step in steps(line) if not step.looks)
+    return any(family(step) in _RUNNERS or "." in step.program for step in steps(line) if not step.looks)
 
 
 def edits(line: str) -> bool:
@@ -208,104 +222,12 @@ def asks(text: str) -> bool:
     return bool(re.match(r"\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE)\b", text, re.IGNORECASE))
 
 
-def same_work(one: str, two: str) -> bool:
-    """True if all that the first line does, looks aside, is done by the second to the letter."""
-    doing = [step for step in steps(one) if not step.looks] or list(steps(one))
-    return bool(doing) and all(step in steps(two) for step in doing)
-
-
-def alike(one: str, two: str) -> bool:
-    """True if the second command is another try of what the first was to do.
-
-    The same program with the same verb and most of the words, or the same words behind another program. What is between
-    two programs is compared for the last that does more than look about.
-    """
-    if same_work(one, two):
-        return True
-    here, there = _through(one), _through(two)
-    if (here is None) != (there is None):
-        mine, theirs = here or next(iter(steps(one)), None), there or next(iter(steps(two)), None)
-        return (
-            mine is not None
-            and theirs is not None
-            and mine.program == theirs.program
-            and _share(mine.words, theirs.words)
-        )
-    first, second = _main(one), _main(two)
-    if first is None or second is None:
-        return False
-    if _family(first) == _family(second):
-        return _same_verb(first, second) and _same_files(first, second) and _share(first.words, second.words)
-    short, long = (first.program, *first.words), (second.program, *second.words)
-    wrapped = _inside(short, long) or _inside(long, short)
-    return bool(first.words) and (wrapped or first.words == second.words) and not (first.looks or second.looks)
-
-
-def _through(line: str) -> Step | None:
-    """The shell or ssh that runs the command given to it, without that command."""
-    words = _words(line)
-    if len(words) > 2 and words[0].rsplit("/", 1)[-1] in _SHELLS and " " in words[-1]:
-        return Step(words[0].rsplit("/", 1)[-1], tuple(words[1:-1]))
-    return None
-
-
-def _main(line: str) -> Step | None:
-    found = steps(line)
-    return next((step for step in reversed(found) if not step.looks), found[-1] if found else None)
-
-
-def _family(step: Step) -> str:
+def family(step: Step) -> str:
     """`python` for `python3.11`: the same program in another version."""
     return re.sub(r"[\d.]+$", "", step.program) or step.program
 
 
-def _same_verb(one: Step, two: Step) -> bool:
-    mine, theirs = _first_verb(one), _first_verb(two)
-    return not mine or not theirs or mine == theirs
-
-
-def _first_verb(step: Step) -> str:
-    first = next(iter(step.bare), "")
-    return first if re.fullmatch(r"[a-z][a-z_:-]*", first) else ""
-
-
-def _same_files(one: Step, two: Step) -> bool:
-    """False if each names files and none of them is the same."""
-    mine, theirs = ({w.rsplit("/", 1)[-1] for w in step.words if _is_file(w)} for step in (one, two))
-    return not mine or not theirs or bool(mine & theirs)
-
-
-def _is_file(word: str) -> bool:
-    return (
-        "://" not in word and bool(re.fullmatch(r"[\w./~@+-]*(?:/[\w.@+-]+|\.[A-Za-z]\w*)/?", word)) and word[0] != "-"
-    )
-
-
-def _share(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    """True if more than half of the words of the shorter are the other's too, an address but for one part of it."""
-    if not one or not two:
-        return True
-    shorter, longer = (one, list(two)) if len(one) <= len(two) else (two, list(one))
-    shared = telling = 0
-    for word in shorter:
-        match = next((other for other in longer if word == other or _variant(word, other)), None)
-        if match is not None:
-            longer.remove(match)
-            shared += 1
-            telling += not word.startswith("-")
-    return shared * 2 > len(shorter) and (telling > 0 or all(word.startswith("-") for word in shorter))
-
-
-def _variant(one: str, two: str) -> bool:
-    if one.startswith("-") or two.startswith("-"):
-        return False
-    mine, theirs = _PIECES.findall(one), _PIECES.findall(two)
-    if "://" in one and "://" in two:
-        return len(mine) == len(theirs) and sum(a != b for a, b in zip(mine, theirs, strict=True)) == 1
-    return bool(mine and theirs) and mine != theirs and (mine == theirs[: len(mine)] or theirs == mine[: len(theirs)])
-
-
-def _inside(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    """True if the words stand in that order in the other, which has more."""
-    rest = iter(whole)
-    return len(part) < len(whole) and all(word in rest for word in part)
+def reverts(line: str) -> tuple[str, ...]:
+    """The files that a command takes back to what was committed."""
+    found = (step for step in steps(line) if step.program == "git" and step.bare[:1] in (("checkout",), ("restore",)))
+    return tuple(word for step in found for word in step.bare[1:])

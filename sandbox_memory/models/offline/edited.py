@@ -1,10 +1,12 @@
-"""Files that calls changed, and the line that replaced another where that is all."""
+"""Files that calls changed, and the line that was put in or that replaced another."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from itertools import pairwise
 
 from . import commands
@@ -24,29 +26,64 @@ _HEREDOC = re.compile(
     r"(?:cat|tee)\b[^\n]*?(?:>+ ?|tee (?:-a )?)(?P<path>[\w./~@+-]+)[^\n]*<<|<<-?\s*\S+\s*>+ ?(?P<after>[\w./~@+-]+)"
 )
 _SED = re.compile(
-    r"(?P<quote>['\"])s(?P<by>[/#|@,])\^?(?P<old>.+?)(?P=by)(?P<new>.*?)(?P=by)\w*(?P=quote)\s+(?P<path>[\w./~@+-]+)"
+    r"(?P<quote>['\"])(?:[\d,$]+ ?|/[^/\n]+/ ?)?s(?P<by>[/#|@,])\^?"
+    r"(?P<old>(?:\\.|(?!(?P=by)).)+)(?P=by)(?P<new>(?:\\.|(?!(?P=by)).)*)(?P=by)\w*(?P=quote)"
+    r"\s+(?P<path>[\w./~@+-]+)"
 )
-_PATTERN = re.compile(r"[\\*\[\]()+?^$]|\.\*")
+_SED_INSERT = re.compile(
+    r"(?P<quote>['\"])(?:[\d,$]+|/[^\n]+?/) ?[iac] ?\\*(?:\n|\s)*(?P<new>\S[^\n]*?)(?:\\n[^\n]*?)?(?P=quote)"
+    r"\s+(?P<path>[\w./~@+-]+)"
+)
+_PATTERN = re.compile(r"[\\*\[\]^$]|\.\*")
+_IN_NEW = re.compile(r"&|\\[A-Za-z0-9]")
+_BREAK = re.compile(r"\\n\s*")
+_RANGE = re.compile(r"edit \d+:\d+[ \t]*\n")
+_OPENED = re.compile(r"\[File: (?P<path>\S[^\n]*?) \(\d+ lines")
+_HUNK = re.compile(r"^@@ ", re.MULTILINE)
+_IMPORTS = re.compile(r"(?:import|from|use|using|require|#include|package)\b|[@#]")
 _COMMENT = re.compile(r"#|//|/?\*|--")
 _ELSEWHERE = frozenset("curl wget cat head tail less more grep rg gh".split())
 
 
 @dataclass(frozen=True)
 class Change:
-    """A changed file: where its path stands, and where a replaced line and its replacement do, if they are short."""
+    """A changed file: where its path stands, and where a line of the change does, if it is short.
+
+    `old` is the line that `new` was put for; without it `new` was put in, or only its wording is known. `more` is true
+    if that is not all that changed. `path_shown` and `lines_shown` are true for what stands in the call's output.
+    """
 
     path: Sentence
     old: Sentence | None = None
     new: Sentence | None = None
+    more: bool = False
+    added: bool = False
+    path_shown: bool = False
+    lines_shown: bool = False
 
 
-def changes(call: Call) -> Iterator[tuple[bool, Change]]:
-    """The files that a call changed, if it worked; the flag is true for what stands in its output."""
-    if call.output is None or not call.worked:
+def changes(call: Call) -> Iterator[Change]:
+    """The files that a call changed, if it worked."""
+    if not call.worked:
         return
-    if not _shows_others(call):
-        yield from ((True, change) for change in in_diff(call.output.text))
-    yield from ((False, change) for change in (*in_diff(call.item.text), *_by_arguments(call), *_by_command(call)))
+    if call.output is not None and not _shows_others(call):
+        for change in in_diff(call.output.text):
+            yield replace(change, path_shown=True, lines_shown=True)
+    yield from in_diff(call.item.text)
+    yield from _by_arguments(call)
+    yield from _by_command(call)
+
+
+def removed(calls: Sequence[Call], path: str) -> bool:
+    """True if one of the calls removes the file: it only served to try something."""
+    lines = (line for call in calls if call.command and not call.is_code for line in call.lines)
+    found = (step for line in lines for step in commands.steps(line.text))
+    return any(step.program == "rm" and any(_holds(word, path) for word in step.words) for step in found)
+
+
+def _holds(word: str, path: str) -> bool:
+    """True if the word names the file, a pattern of it, or a folder that it is in."""
+    return same_file(word, path) or path.startswith(word.rstrip("/") + "/") or ("*" in word and fnmatch(path, word))
 
 
 def _shows_others(call: Call) -> bool:
@@ -67,18 +104,30 @@ def in_diff(text: str) -> Iterator[Change]:
     for place, head in enumerate(heads):
         end = heads[place + 1].start() if place + 1 < len(heads) else len(text)
         path = Sentence(head["path"], head.start("path"))
-        yield Change(path, *(_pair(text, head.end(), end) or (None, None)))
+        yield _with_lines(Change(path), *_lines_of_diff(text, head.end(), end))
 
 
-def _pair(text: str, start: int, end: int) -> tuple[Sentence, Sentence] | None:
-    """The line that a diff takes out and the one that it puts there, if that is all it changes, comments aside."""
+def _lines_of_diff(text: str, start: int, end: int) -> tuple[list[Sentence], list[Sentence]]:
     lines = list(_CHANGED_LINE.finditer(text, start, end))
     olds = [Sentence(line["line"], line.start("line")) for line in lines if line["sign"] == "-"]
-    news = [Sentence(line["line"], line.start("line")) for line in lines if line["sign"] == "+"]
-    news = [line for line in news if not _COMMENT.match(line.text)] or news
-    if len(olds) != 1 or len(news) != 1 or olds[0].start > news[0].start:
-        return None
-    return (olds[0], news[0]) if _short(olds[0], news[0]) else None
+    return olds, [Sentence(line["line"], line.start("line")) for line in lines if line["sign"] == "+"]
+
+
+def _with_lines(change: Change, olds: list[Sentence], news: list[Sentence]) -> Change:
+    """The change with the first line that was put for another like it, else with the first that was put in."""
+    olds = [line for line in olds if _WORD.search(line.text)]
+    telling = [line for line in news if _WORD.search(line.text) and not _COMMENT.match(line.text)] or news
+    telling = [line for line in telling if not _IMPORTS.match(line.text)] or telling
+    alone = len(olds) == len(telling) == 1
+    every = ((old, new) for new in telling for old in olds)
+    pairs = ((old, new) for old, new in every if alone or (_alike(old.text, new.text) and _short(old, new)))
+    old, new = next(pairs, (None, None))
+    if old is not None and new is not None:
+        after = old.start < new.start and _short(old, new)
+        return replace(change, old=old if after else None, new=new, more=not alone) if _short(new) else change
+    if olds or not telling or not _short(telling[0]):
+        return change
+    return replace(change, new=telling[0], more=len(telling) > 1, added=True)
 
 
 def _short(*lines: Sentence) -> bool:
@@ -95,15 +144,26 @@ def _by_arguments(call: Call) -> Iterator[Change]:
     where = _find(call.item.text, path)
     if where is None or call.body is not None:
         return
-    texts = [value for value in values if value != path and len(_WORD.findall(value)) > 1]
+    texts = [value for value in values if value != path and _WORD.search(value)]
     pair = next(((old, new) for old, new in pairwise(texts) if _alike(old, new)), None)
-    if pair is None or "\n" in pair[0] or "\n" in pair[1]:
-        if pair or any("\n" in value for value in texts):
-            yield Change(where)
-        return
-    before, after = _find(call.item.text, pair[0]), _find(call.item.text, pair[1], last=True)
-    paired = before and after and before.end <= after.start and _short(before, after)
-    yield Change(where, before, after) if paired else Change(where)
+    if pair is not None:
+        yield _with_lines(Change(where), *_replaced(call.item.text, *pair))
+    elif call.output is not None and _HUNK.search(call.output.text):
+        found = _with_lines(Change(where), *_lines_of_diff(call.output.text, 0, len(call.output.text)))
+        yield replace(found, lines_shown=True)
+    elif any("\n" in value for value in texts):
+        yield Change(where)
+
+
+def _replaced(text: str, old: str, new: str) -> tuple[list[Sentence], list[Sentence]]:
+    """The lines that one text has and the other not, where they stand in the call's text."""
+    mine, theirs = ([line.strip() for line in part.split("\n")] for part in (old, new))
+    olds, news = [], []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        if kind != "equal":
+            olds += [found for line in mine[a:b] if (found := _find(text, line))]
+            news += [found for line in theirs[c:d] if (found := _find(text, line, last=True))]
+    return olds, news
 
 
 def _alike(one: str, two: str) -> bool:
@@ -121,17 +181,52 @@ def _by_command(call: Call) -> Iterator[Change]:
         yield Change(call.body.part(match.start(group), match.end(group)))
     if re.search(r"\bsed\s+(?:-\w+\s+)*-\w*i", text):
         for match in _SED.finditer(text):
-            parts = [call.body.part(match.start(name), match.end(name)) for name in ("path", "old", "new")]
-            path, old, new = parts
-            if not new.text or _PATTERN.search(new.text) or not _short(old, new):
-                yield Change(path)
-            else:
-                yield Change(path, None if _PATTERN.search(old.text) else old, new)
+            path, old, new = (call.body.part(match.start(name), match.end(name)) for name in ("path", "old", "new"))
+            yield _put_for(path, old, new, match["by"])
+        for match in _SED_INSERT.finditer(text):
+            path, new = (call.body.part(match.start(name), match.end(name)) for name in ("path", "new"))
+            yield Change(path, None, new, added=True) if _short(new) else Change(path)
+    yield from _by_range(call, call.body)
+
+
+def _put_for(path: Sentence, old: Sentence, new: Sentence, by: str) -> Change:
+    """The change that `s/old/new/` makes: of a new text of several lines its first."""
+    lines = [part for part in _BREAK.split(new.text) if part.strip()]
+    first = new.part(new.text.find(lines[0]), new.text.find(lines[0]) + len(lines[0])) if lines else new
+    bare = first.text.replace("\\" + by, "")
+    if not bare or _IN_NEW.search(bare) or not _short(old, first):
+        return Change(path)
+    more, added = len(lines) > 1, old.text in ("$", "^")
+    return Change(
+        path, None if _PATTERN.search(old.text.replace("\\" + by, "")) else old, first, more=more, added=added
+    )
+
+
+def _by_range(call: Call, body: Sentence) -> Iterator[Change]:
+    """`edit FIRST:LAST` with new lines, of the file whose name the output has: an editor that keeps a file open."""
+    opened = _OPENED.search(call.output.text) if call.output else None
+    ranged = _RANGE.match(body.text[:LOOKED_AT])
+    if opened is None or ranged is None:
+        return
+    found = [body.part(m.start(), m.end()) for m in re.compile(r"[^\n]+").finditer(body.text, ranged.end(), LOOKED_AT)]
+    lines = [line for line in found if line.text]
+    lines = lines[:-1] if lines and re.fullmatch(r"[a-z_]+", lines[-1].text) else lines
+    change = Change(Sentence(opened["path"], opened.start("path")), path_shown=True)
+    yield replace(_with_lines(change, [], lines), added=False)
 
 
 def _find(text: str, part: str, *, last: bool = False) -> Sentence | None:
     start = (text.rfind(part) if last else text.find(part)) if part else -1
     return Sentence(part, start) if start >= 0 else None
+
+
+def goes_on(one: Change, two: Change) -> bool:
+    """True if the second change of a file is made where the first was; false if it tells less than that."""
+    if one.new is None or two.new is None:
+        return one.new is None
+    if two.path_shown and two.lines_shown:
+        return True  # a diff of all that was done
+    return any(_alike(mine.text, two.new.text) or mine.text == two.new.text for mine in (one.new, one.old) if mine)
 
 
 def same_file(one: str, two: str) -> bool:

@@ -9,7 +9,7 @@ from ...governance.wording import STOP
 from ...records import Kind
 from ...transcript import MEMORY
 from .. import ExtractionDraft, ExtractionMaterial, MemoryDraft
-from . import commands, lookups, observed, said, tools
+from . import commands, lookups, observed, outcomes, said, tools
 from .reading import Reading
 from .summing import summary
 
@@ -20,7 +20,7 @@ SOURCES = (
     observed.failed,
     observed.emptied,
     observed.shown,
-    observed.outcome,
+    outcomes.outcome,
     lookups.lookups,
     lookups.found_for,
     said.rules,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .outputs import LINE, LOOKED_AT, Shown, is_contents, shown, within
+from .outputs import LINE, LOOKED_AT, Shown, is_contents, shown, undecorated, within
 from .sentences import Sentence
 
 ERROR_WORDS = 30
@@ -15,7 +15,8 @@ SHOWN_LINES = 60
 """Lines at each end of an output in which a program says that it failed."""
 
 _RAISED = re.compile(
-    r"^[ \t]*(?:E {2,}|[-*>│] +)?(?P<line>(?:Exception in thread \S+ |Caused by: )?(?:[A-Z]\d+:? |"
+    r"^[ \t]*(?:E {2,}|[-*>│] +|#\d+ [\d.]+ +)?(?P<line>thread '[^'\n]*' panicked at \S+:$|"
+    r"(?:Exception in thread \S+ |Caused by: )?(?:[A-Z]\d+:? |"
     r"Code: \d+\. )?(?:[\w.$:]+(?:\.|::))?(?:[A-Z]\w*)?(?:Error|Exception|Failure|"
     r"Interrupt)\b(?:: .*|:?))$"
 )
@@ -23,10 +24,26 @@ _SAID = re.compile(
     r"^[ \t]*(?:[-*>│✗✘×!]+ +)?(?P<line>(?:(?:HTTP/\S+ )?\d{3} )?(?:[^\s:：]+(?:[:(][\d,:]+\)?)?: |"
     r"[\w./-]+: (?=error))?(?:fatal|error|err!|"
     r"failed|failure|panic|npm err!|denied|refused|"
-    r"rejected|invalid|unknown|unauthorized|forbidden|FAILED|FAIL|conflict|unable|错误|失败|异常|报错)"
+    r"rejected|invalid|unknown|wrong|incorrect|unauthorized|forbidden|FAILED|FAIL|conflict|unable|错误|失败|异常|报错)"
     r"(?:\b|(?<=[误败常错]))(?:\[\w+\]|[ \t]\w+\d+(?=:)|[ \t]*\([^)\n]*\))*[\s:：!,-]+\S.*)$",
     re.IGNORECASE,
 )
+_BARE = re.compile(r"(?:Error|Exception|Failure)\b")
+_TAGGED = re.compile(r"<(?P<tag>\w*error\w*)>\s*(?P<line>[^<\n]*[^<\s])", re.IGNORECASE)
+_KILLED = re.compile(
+    r"\btimed out\b.*\b(?:killed|terminated|stopped|aborted)\b|\b(?:killed|stopped) after \d", re.IGNORECASE
+)
+_LOCATED = re.compile(
+    r"^[ \t]*(?P<line>[\w./@+-]*\.\w+:\d+(?::\d+)?: (?!in |\w*(?:warning|note)\b)(?=\S+ \S+ \S).*)$", re.IGNORECASE
+)
+"""A place in a file and what is wrong there, as compilers and linters say it."""
+_SUMMARY = re.compile(r"(?:-+ )?FAIL(?:ED|URES?)?\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?P<a>\d+) (?:tests? |examples? |specs? )?(?:failed|failures?|errors?)\b|\b(?:failures|errors)=(?P<b>\d+)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\W*(?:warning|note|hint|info|debug|usage|deprecated)\b|[^:]{0,20}: ?usage: ", re.IGNORECASE)
+"""How a line begins that is not what went wrong."""
 _COMPLAINT = re.compile(
     r"\b(?:command not found|no such (?:file|option|command|module|table|column|service|container)|not found|"
     r"permission denied|access denied|"
@@ -82,6 +99,10 @@ def failure(text: str, *, looked: bool = False) -> Sentence | None:
         data = _json(text)
         if data is not None:
             return _json_failure(data, text)
+    tagged = _TAGGED.match(text.lstrip()) if text.lstrip()[:1] == "<" else None
+    if tagged:
+        start = len(text) - len(text.lstrip()) + tagged.start("line")
+        return within(Sentence(tagged["line"], start), ERROR_WORDS)
     out = shown(text)
     if looked and not out.bad:
         first = out.lines[0] if out.lines else None
@@ -98,26 +119,54 @@ def failure(text: str, *, looked: bool = False) -> Sentence | None:
 
 
 def _complaint(out: Shown) -> Sentence | None:
-    """The line that complains: an exception first, then what begins as an error, then what reads like one."""
+    """The line that complains: an exception, a place in a file, what begins as an error, what reads like one.
+
+    Of a run with several failures it is the line that counts them: one of them is not the others' cause.
+    """
     ended_well = bool(out.code) and not out.bad
     ends = out.lines if len(out.lines) <= 2 * SHOWN_LINES else (*out.lines[:SHOWN_LINES], *out.lines[-SHOWN_LINES:])
+    outer = [line for line in (*out.lines[:2], *out.lines[-2:]) if _KILLED.search(line.text) and not ended_well]
+    if outer:
+        return outer[0]
+    counted = next((line for line in reversed(ends[-8:]) if _count(line.text)), None)
+    if counted is not None and _count(counted.text) > 1 and not ended_well:
+        return undecorated(counted)
     raised = [found for line in (out.lines[-3:] if ended_well else ends) if (found := _matched(_RAISED, line))]
     if raised:
-        return raised[-1]
+        # The last of several exceptions is what came of the others; of several complaints the first is the cause.
+        return raised[0] if all(_BARE.match(line.text) for line in raised) else raised[-1]
     if ended_well:
         return next((line for line in out.lines[-3:] if re.search(r"\b[1-9]\d* failed\b", line.text)), None)
-    said = next((found for line in ends if (found := _matched(_SAID, line))), None)
-    if said is not None:
-        return said
+    said = [found for line in ends if (found := _matched(_SAID, line)) and not _ASIDE.match(line.text)]
+    plain = [line for line in said if not _SUMMARY.match(line.text)]
+    if out.bad or said:
+        located = next((found for line in ends if (found := _matched(_LOCATED, line))), None)
+        if located is not None and (not plain or located.start < plain[0].start):
+            return located
+    if said:
+        return plain[0] if plain else said[0]
     if len(out.lines) > SHOWN_LINES and not out.bad:
         return None
-    complaints = (line for line in ends if _COMPLAINT.search(line.text) and not _POINTER.match(line.text))
+    complaints = (
+        line
+        for line in ends
+        if _COMPLAINT.search(line.text) and not _POINTER.match(line.text) and not _ASIDE.match(line.text)
+    )
     return next((line for line in complaints if out.bad or not is_contents(line.text)), None)
+
+
+def _count(line: str) -> int:
+    return max((int(found["a"] or found["b"]) for found in _COUNTED.finditer(line[:LINE])), default=0)
 
 
 def is_of_now(error: str) -> bool:
     """True for an error that only tells of a missing record or a service that was down, and states no rule."""
     return bool(_OF_NOW.search(error)) and not _STATES_RULE.search(error)
+
+
+def is_absent(error: str) -> bool:
+    """True for an error that tells of something that is not there."""
+    return bool(re.search(r"no such|not found|not exist|未找到|找不到|不存在", error, re.IGNORECASE))
 
 
 def complains(line: str) -> bool:

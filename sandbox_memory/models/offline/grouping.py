@@ -23,9 +23,10 @@ WORDS, CHARACTERS = 10, 40
 """The longest title, in words or in Chinese characters."""
 
 _I_WANT = re.compile(
-    r"^(?:hi|hello|hey)?[ ,]*(?:i|we|my)\b.{0,70}?\b(?:need|want|like|love|hope|hoping|try|trying|looking|wish|"
+    r"^(?:hi|hello|hey|and|but|so)?[ ,]*(?:i|we|my)\b.{0,70}?\b(?:need|want|like|love|hope|hoping|try|trying|"
+    r"looking|wish|"
     r"planning|wondering|help)(?: (?:some|a bit of|your|a little))?(?: (?:help|assistance))?(?: me)? "
-    r"(?:to|with|in|if you can|for)\s+",
+    r"(?:to|with|in|(?:if|whether) (?:you|i|we) (?:can|could|might)|for)\s+",
     re.IGNORECASE,
 )
 _BECAUSE = re.compile(r"^(?:i|we)\b.{0,40}? (?:because|since)\s+", re.IGNORECASE)
@@ -59,7 +60,7 @@ _DROPPED = frozenset(
 _ASIDE = frozenset(
     base(word)
     for word in "thing question help issue stuff matter request work situation something anything check ask bit "
-    "lot user account name".split()
+    "lot user account name how much many what which when where why who recently accidentally recent".split()
 )
 _ACTIONS_ZH = frozenset(
     "改 取消 退款 退货 换货 退 换 订 查 买 付款 投诉 升级 降级 开通 注销 绑定 申请 咨询 删 建 检查".split()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .sentences import Sentence
@@ -11,25 +11,43 @@ from .sentences import Sentence
 RESULT_WORDS = 24
 RESULT_LINES = 4
 """Lines up to which an output is a result, and no dump."""
+NEAR = 4
+"""Lines within which a result may be said twice, in more words and in fewer."""
 LOOKED_AT = 100_000
 """Characters of an output that are read, most of them from its end, where a program says how it ended."""
+HEAD = 8
+"""Lines at either end of an output in which a runner puts a frame around it."""
 LINE = 4_000
 """Characters of a line that are read: a longer one is data."""
 
 _FRAME = re.compile(
-    r"^[ \t]*(?:chunk id:.*|wall time:.*|(?:original )?(?:token count|output)[\w ]*:[ \t]*\d*|output:|<?/?(?:output|"
-    r"stdout|stderr)>?:?|"
-    r"\[?(?:process |command )?(?:exit(?:ed)?|finished|returned|terminated)\b[^\n]{0,40}?(?P<a>-?\d+)\]?\.?|"
+    r"^[ \t]*(?:chunk id:.*|wall time:.*|(?:original )?(?:token count|output)[\w ]*:[ \t]*\d*|output:|"
+    r"</?(?:output|stdout|stderr)\w*>|(?:stdout|stderr):?|"
+    r"[\[(]?(?:error: )?(?:(?:the )?(?:process |command )?(?:exit(?:ed)?|finished|returned|terminated)\b[^\n]{0,40}?|"
+    r"(?:the )?(?:process |command )?completed with exit code )(?P<a>-?\d+)\.?[\])]?\.?|"
     r"<?/?(?:exit_?code|return_?code|rc|退出码|退出代码)>?[ \t]*[:：=]?[ \t]*(?P<b>-?\d+)(?:</\w+>)?)[ \t]*$",
     re.IGNORECASE,
 )
+_BESIDE = re.compile(r"\[[^\]\n]*\]|[A-Z][\w ]{0,40}: (?:\([a-z]+\)|\d+)")
+"""What a runner notes beside the exit code, below what a program shows: `[Current directory: /x]`, `Signal: (none)`."""
+_VOID = re.compile(
+    r"[A-Za-z][\w ]{0,40}:[ \t]*\((?:none|empty|null)\)|"
+    r".{0,60}\b(?:ran|completed|executed|succeeded)\b.{0,30}\b(?:not? (?:\w+ ){0,2}|without )(?:any )?output\W*",
+    re.IGNORECASE,
+)
+"""By which a runner says that there is nothing to show."""
+_LABEL = re.compile(r"(?:stdout|stderr):[ \t]+(?=\S)", re.IGNORECASE)
+_ASIDE = re.compile(r"<(?P<name>warning|system-reminder)>.*?</(?P=name)>", re.DOTALL)
+"""What the runner says to the agent, which is not what the program shows."""
 _CODE_FIELD = re.compile(r'"(?:exit_?code|return_?code|rc)"\s*:\s*(?P<code>-?\d+)', re.IGNORECASE)
 _SUCCESS = re.compile(
-    r"\b(?:\d+ passed|success\w*|succeeded|passed|ok|done|built|installed|completed|finished|up.to.date|created|"
+    r"\b(?:\d+ (?:passed|skipped)|success\w*|succeeded|passed|ok|done|built|installed|completed|finished|"
+    r"up.to.date|created|"
     r"deployed|started|healthy|"
     r"restarted|applied|updated|published|posted|merged)\b|成功|完成|通过|已(?:发布|更新|创建|保存)",
     re.IGNORECASE,
 )
+_PASSED = re.compile(r"\b\d+ (?:\w+ )?(?:passed|passing|succeeded|ok)\b", re.IGNORECASE)
 _DID = re.compile(
     r"^(?:\S+ ){0,4}(?!need|speed|feed|red\b|seed|exceed|proceed|embed)[a-z]{2,}(?:ed|wn|pt)\b", re.IGNORECASE
 )
@@ -37,7 +55,8 @@ _GOOD_FIELD = re.compile(
     r'"\w+"\s*:\s*"(?:ok|up|healthy|success\w*|passed|running|active|ready|done|completed|成功)"', re.IGNORECASE
 )
 _PROGRESS = re.compile(
-    r"\d+ ?%|\[[=#.> -]{4,}\]|(?:\.{3}|…)\s*$|\b(?:requirement already|downloading|collecting|fetching|waiting for)\b",
+    r"^(?:INFO|DEBUG|TRACE|WARN(?:ING)?)\b|\d+ ?%|\[[=#.> -]{4,}\]|(?:\.{3}|…)\s*$|"
+    r"\b(?:requirement already|downloading|collecting|fetching|waiting for)\b",
     re.IGNORECASE,
 )
 _TOOK = re.compile(
@@ -79,21 +98,36 @@ class Shown:
 
 def shown(text: str) -> Shown:
     """The lines of an output, blank ones left out; of a very long one only its ends."""
-    found = [line for line in _lines(text) if line.text]
+    asides = [match.span() for match in _ASIDE.finditer(text[:LOOKED_AT])] if "</" in text else []
+    found = [line for line in _lines(text) if line.text and not any(a <= line.start < b for a, b in asides)]
     code, frame = "", None
+    below = _below(found)
     kept = []
     for place, line in enumerate(found):
-        edge = place < 8 or place >= len(found) - 4
-        match = _FRAME.match(line.text) if edge else None
-        if match is None:
-            kept.append(line)
-        elif match["a"] or match["b"]:
+        match = _FRAME.match(line.text) if place < HEAD or place >= below else None
+        if match is not None and (match["a"] or match["b"]):
             start = re.search("exit", line.text, re.IGNORECASE)
             code, frame = match["a"] or match["b"], line.part(start.start() if start else 0)
+        if match is None and place < below and not _VOID.fullmatch(line.text):
+            label = _LABEL.match(line.text)
+            kept.append(line.part(label.end()) if label else line)
     field = _CODE_FIELD.search(text[:LOOKED_AT])
     if field and not code:
         code, frame = field["code"], Sentence(field.group(), field.start())
     return Shown(tuple(kept), code, frame)
+
+
+def _below(lines: Sequence[Sentence]) -> int:
+    """Where the lines begin that the runner puts below an output: its last ones, if one of them tells the exit code."""
+    start = coded = len(lines)
+    for place in range(len(lines) - 1, max(len(lines) - HEAD, 0) - 1, -1):
+        match = _FRAME.match(lines[place].text)
+        if match is None and not _BESIDE.fullmatch(lines[place].text) and not _VOID.fullmatch(lines[place].text):
+            break
+        start = place
+        if match is not None:
+            coded = start
+    return coded
 
 
 def _lines(text: str) -> Iterator[Sentence]:
@@ -115,9 +149,22 @@ def is_success(line: str) -> bool:
     return bool(said) and not _CLOCK.search(line)
 
 
+def is_progress(line: str) -> bool:
+    """True for a line that tells how far a program has come, or that only notes what it does."""
+    return bool(_PROGRESS.search(line))
+
+
 def is_contents(line: str) -> bool:
     """True for numbered, quoted or indented file contents and table rows: what they say is not the tool's word."""
     return bool(re.match(r"\s*(?:\d+[:|\t ]|[#>|+@]|//|\"|')", line)) or line.count("|") > 1 or line.count("\t") > 1
+
+
+def _distinct(lines: Sequence[Sentence]) -> list[Sentence]:
+    """The lines without those that only repeat one: a program says it of each of its parts."""
+    seen: dict[str, Sentence] = {}
+    for line in lines:
+        seen.setdefault(line.text, line)
+    return list(seen.values())
 
 
 def result_line(text: str) -> Sentence | None:
@@ -129,20 +176,26 @@ def result_line(text: str) -> Sentence | None:
     lines = [
         line for line in out.lines if any(char.isalnum() for char in line.text) and not _PROGRESS.search(line.text)
     ]
-    happy = [line for line in reversed(lines[-6:]) if _SUCCESS.search(line.text) and not is_contents(line.text)]
-    happy = [line for line in happy if not _CLOCK.search(line.text)]
+    last = [line for line in reversed(_distinct(lines)[-6:]) if not is_contents(line.text)]
+    happy = [place for place, line in enumerate(last) if _SUCCESS.search(line.text) and not _CLOCK.search(line.text)]
     # One that says so in words comes before one that only has the word beside a name.
-    good = next((line for line in happy if len(_WORDS.findall(line.text)) > 2), happy[0] if happy else None)
+    near = [last[place] for place in happy if place - happy[0] < NEAR]
+    good = next((line for line in near if _tells(line.text)), near[0] if near else None)
     if good is None and lines and len(out.lines) <= RESULT_LINES and not _is_table(out.lines):
         good = lines[-1]
     if good is None:
         return None
     field = _GOOD_FIELD.search(good.text) if good.text[:1] == "{" else None
-    good = good.part(field.start(), field.end()) if field else _undecorated(good)
+    good = good.part(field.start(), field.end()) if field else undecorated(good)
     numbers = re.findall(r"\d+", good.text)
     if numbers and not any(number.strip("0") for number in numbers) and not _SUCCESS.search(good.text):
         return None
     return good if len(_TOKEN.findall(good.text)) <= RESULT_WORDS and good.text else None
+
+
+def _tells(line: str) -> bool:
+    """True for a line that says it in words, or how many went well."""
+    return len(_WORDS.findall(line)) > 2 or bool(_PASSED.search(line))
 
 
 def _is_table(lines: tuple[Sentence, ...]) -> bool:
@@ -150,7 +203,7 @@ def _is_table(lines: tuple[Sentence, ...]) -> bool:
     return sum(1 for line in lines if len(re.findall(r"\t|  +|\s\|\s|-\+-", line.text)) >= 1) >= 2
 
 
-def _undecorated(line: Sentence) -> Sentence:
+def undecorated(line: Sentence) -> Sentence:
     """Without rules drawn around it and without how long it took, which is another each time."""
     took = _TOOK.search(line.text)
     bare = line.part(0, took.start()) if took and took.start() else line

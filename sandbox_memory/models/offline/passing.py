@@ -23,12 +23,19 @@ _QUESTION = matching(
 _THIS_TIME = matching(
     r"\b(?:only|just) (?:for|in|on|to|until) this \w+",
     r"\b(?:this time|just this once|(?:just|only) once|this once|for now|only today|for today|just for today|"
-    r"today only|right now|at the moment|"
+    r"today only|right now|at (?:the|this) moment|"
     r"for the moment|for the time being|temporarily|currently|"
     r"(?:for|in|on|with|to) this (?:booking|one|run|time|request|order|trip|task|pr|ticket|session|case|report|"
     r"e-?mail|mail|chart|figure|call|"
     r"meeting|test|query|file|reservation|quote|purchase|visit|appointment|draft|version|week|month|morning|"
     r"afternoon|evening|occasion|exercise)|with me)\b",
+    r"\b(?:i|we)(?:'d| would)(?: \w+ly)? (?:prefer to|rather) (?!(?:use|pay|keep|have|avoid|not|see|hear|be)\b)\w+ "
+    r"(?:the|my|this|that|it|them)\b",
+    r"\b(?:what|which|that|as) i(?:'ve| have)? (?:already |just |originally )?(?:chose|chosen|ordered|picked|selected|"
+    r"booked|bought)\b",
+    r"^(?:the|my) reason(?: is\b|:| for (?:the|this|my) \w+ is\b)",
+    r"^(?:i|we) (?:only|just) need (?:a|an|one|two|three|the|\d+)\b",
+    r"^(?:please )?use (?!.*\d{3}).* (?:for|to (?:cover|pay|settle)) (?:the|this|that)\b",
     r"这次|本次|这一次|这回|暂时|目前先|今天先|先这样|就这一|仅此一次|下不为例|眼下|这一版|这份|这张|这单|这笔|(?:^|[，,])先(?:只|看|不|用)",
 )
 _GOES_ON = matching(
@@ -46,7 +53,8 @@ _GOES_ON = matching(
     r"point|call|question|one|stuff|catch|news|luck|done)\b|\bthank(?:s| you)\b",
     r"^[^,]{1,30}\b(?:works|suits|is (?:fine|good|ok|okay|perfect|great))(?: (?:for|with) (?:me|us))?[.! ]*$",
     r"\b(?:proceed with|go ahead|get back to you|come back to you|reach out (?:again|later|soon)|be in touch|"
-    r"let you know|look into it|think about it)\b",
+    r"let you know|look into it|think about it)\b|\blet (?:me|us) know\W*$",
+    r"^(?:i|we)(?:'d| would) (?:also |just |really )*(?:like|love|want) to (?:know|see|check|ask|find out|hear)\b",
     r"^(?:yes|yeah|yep|no|nope|sure|okay|ok|great|perfect|sounds good|that (?:works|sounds|looks|was|is)|thanks|"
     r"thank you|cheers|you're welcome|"
     r"hi|hello|hey|good (?:morning|afternoon|evening|night)|morning|bye|goodbye|exactly|correct|done|"
@@ -59,7 +67,7 @@ _REQUEST = matching(
     r"love|looking|hoping|trying|planning|plan|wish|going)"
     r"(?: you)? to (?!(?:use|pay|avoid|keep|be|stay|receive|hear|spend|always|never|only|have (?:the|all|every|"
     r"each|my|our))\b)\w+",
-    r"\b(?:i|we)(?:'d| would|'m| am|'re| are)? (?:also |really |just |actually |still )*(?:want|need|like|"
+    r"\b(?:i|we)(?:'d| would|'m| am|'re| are)? (?:also |really |just |actually |still |only )*(?:want|need|like|"
     r"looking for|looking at|hoping for|interested in) "
     r"(?:a|an|the|this|that|these|those|my|some|one|two|three|\d+|your|another|more|help|assistance|information|"
     r"details|advice|support|it)\b",
@@ -99,12 +107,14 @@ _PRIVATE = matching(
     r"postal ?code|"
     r"(?:phone|mobile|cell|telephone|fax) (?:number|no)|home address|(?:my|our|her|his|their|billing|mailing|"
     r"street|delivery|shipping) address|"
-    r"(?:my|her|his|their|personal|private) e-?mail|cvv|iban|credit card number|driver'?s licen[cs]e|maiden name|"
+    r"(?:my|her|his|their|personal|private) e-?mail(?: address)?(?: is| was|'s|:)|cvv|iban|credit card number|"
+    r"driver'?s licen[cs]e|maiden name|"
     r"salary|(?:password|passcode|passphrase|pin(?: code)?|secret|api key|access token) (?:is|are|was)|"
     r"(?:call|text|phone|ring|reach|fax) (?:me|us|him|her|them) (?:at|on|under) \+?[\d(]|(?:tel|phone|"
     r"mobile)\.?:? ?\+?\d)\b",
     r"[\w.+-]+@[\w-]+\.\w+",
-    r"\b(?:i|we) live at\b|\b\d+\w? (?:\w+ ){1,3}(?:street|avenue|ave|road|lane|boulevard|drive|square|court)\b",
+    r"\b(?:i|we) live at\b|\b(?:live|living|located|based|reside) (?:in|at|near) [^.;]{0,40}\b\d{5,6}\b|"
+    r"\b\d+\w? (?:\w+ ){1,3}(?:street|avenue|ave|road|lane|boulevard|drive|square|court)\b",
     r"生日|出生|身份证|护照|住址|(?:家庭|收货|邮寄|家里的?|我的)地址|地址是(?!\s*[A-Za-z])|邮箱|邮件地址(?:是|：|:)|(?:手机号码?|电话号码?|电话)(?:是|：|:)|(?:我|"
     r"家里|爸|妈)的?(?:手机号|电话号)|银行卡|工资|社保号",
 )

@@ -11,6 +11,9 @@ from .. import MemoryDraft, QuoteDraft
 from .sentences import Sentence
 from .tools import Call
 
+MOST_CHARACTERS = 480
+"""What is longer is given up, not cut: it is data, not a line."""
+
 Found = Iterator[tuple[int, MemoryDraft]]
 """Memories with how strongly each is held, 1 to 6."""
 Place = tuple[int, Item]
@@ -33,6 +36,12 @@ class Reading:
     task: str = ""
     task_quote: QuoteDraft | None = None
     who: tuple[str, QuoteDraft] | None = None
+
+
+def thinks(reading: Reading, segment: int, item: Item) -> bool:
+    """True for words of the agent before its next call: what it thinks, not what it tells the person."""
+    after = (other for number, other in reading.items if number == segment and other.index > item.index)
+    return next((other.role for other in after if other.role != "assistant"), "") == "call"
 
 
 def quote(segment: int, item: Item, part: Sentence) -> QuoteDraft:

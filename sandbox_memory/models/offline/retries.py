@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .. import QuoteDraft
-from . import commands, outputs
+from . import arguments, commands, edited, outputs, tries
 from .reading import code, flat, quote
 from .sentences import Sentence
-from .tools import COMMAND_WORDS, Call, is_id
+from .tools import COMMAND_WORDS, Call
 
 REACH = 8
 """Later calls to the same tool that are looked at for another try."""
@@ -22,6 +20,11 @@ NAMED = 3
 """Arguments that may differ for a difference to say anything."""
 
 _WORD = re.compile(r"\w+")
+_MISSING = re.compile(
+    r"\b(?:no module named|cannot find module|no such (?:command|program)|not found)[: ]+[\"'`]?([\w@./-]*\w)|"
+    r"([\w.+-]+): (?:command )?not found",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,21 @@ class Cure:
     call: Call
     text: str
     quotes: tuple[QuoteDraft, ...] = ()
+    edit: bool = False
+    """A file was changed; else a command made the difference."""
 
 
 def cure(call: Call, following: Sequence[Call]) -> Cure | None:
-    """How the same thing was done after all; None if no later call is another try of it that worked."""
+    """How the same thing was done after all, or what made an end of this failure; None if neither was seen."""
     if call.failure is None:
         return None
-    later = [other for other in following if other.name == call.name][:REACH]
+    # A command that only shows files is no try of one that does something, and one without an answer proves nothing.
+    later = [other for other in following if other.name == call.name and other.output and not _reads_files(other)]
+    later = later[:REACH]
+    if call.body:
+        return _by_text(call, [other for other in later if other.body], following)
     for other in later:
-        if not other.worked:
-            continue
-        found = _by_text(call, other, following) if call.body and other.body else _by_arguments(call, other, following)
+        found = _by_arguments(call, other, following) if other.worked else None
         if found is not None:
             return found
     return None
@@ -62,18 +69,67 @@ def filled(call: Call, following: Sequence[Call]) -> Cure | None:
 # ---------------------------------------------------------------- commands, programs and queries
 
 
-def _by_text(call: Call, other: Call, following: Sequence[Call]) -> Cure | None:
-    if call.body is None or other.body is None:
-        return None
-    if call.body.text != other.body.text and _squeezed(call.body) == _squeezed(other.body):
-        return Cure(other, "; worked with other indentation")
-    if _done_again(call, other):
-        between = _between(call, other, following)
-        if between is not None or flat(call.body.text) == flat(other.body.text):
-            return between or Cure(other, "; worked when run again")
-    if not _same_thing(call, other):
-        return None
-    return _other_line(call, other) or Cure(other, "")
+def _by_text(call: Call, later: Sequence[Call], following: Sequence[Call]) -> Cure | None:
+    last = call
+    for other in later:
+        if call.body is None or other.body is None:
+            continue
+        if other.worked and call.body.text != other.body.text and _squeezed(call.body) == _squeezed(other.body):
+            return Cure(other, "; worked with other indentation")
+        if _done_again(call, other):
+            if other.failure is not None and _same_fault(call, other):
+                last = other
+                continue
+            way = _between(last, other, following)
+            if way is not None and (other.worked or way.text):
+                return way
+            if flat(call.body.text) == flat(other.body.text):
+                if other.worked:
+                    return Cure(other, "; worked when run again")
+            elif not other.worked:
+                return _got_further(call, other)
+        if not other.worked:
+            continue
+        if _is_named(call, other) or _same_thing(call, other):
+            return _other_line(call, other) or Cure(other, "")
+    return _supplied(call, later)
+
+
+def _reads_files(call: Call) -> bool:
+    return call.command is not None and not call.is_code and commands.reads_files(call.command.text)
+
+
+def _got_further(call: Call, other: Call) -> Cure | None:
+    """What was added to a command that then failed of something else."""
+    added = _added(call.command, other.command) if call.command and other.command else None
+    return Cure(other, f"; fixed by {code(added.text)}", (quote(other.segment, other.item, added),)) if added else None
+
+
+def _same_fault(call: Call, other: Call) -> bool:
+    mine, theirs = (_WORD.findall(each.failure.text) if each.failure else [] for each in (call, other))
+    return mine == theirs
+
+
+def _is_named(call: Call, other: Call) -> bool:
+    """True if what failed named the second command itself as the way on."""
+    if other.command is None or other.is_code or call.output is None:
+        return False
+    if call.command and tries.same_work(other.command.text, call.command.text):
+        return False
+    found = [step for step in commands.steps(other.command.text) if step.words and not step.looks]
+    named = (re.escape(" ".join((step.program, *step.words))) for step in found)
+    return any(re.search(rf"(?<![\w-]){words}(?![\w-])", call.output.text) for words in named)
+
+
+def _supplied(call: Call, later: Sequence[Call]) -> Cure | None:
+    """A later command that brought what the failure says is missing, by the name that it has there."""
+    missing = _MISSING.search(call.failure.text) if call.failure else None
+    name = missing[1] or missing[2] if missing else ""
+    for other in later if len(name) > 1 else ():
+        if other.worked and other.command and not other.is_code and tries.fetches(other.command.text, name):
+            command = outputs.within(other.command, COMMAND_WORDS)
+            return Cure(other, f"; fixed by {code(command.text)}", (quote(other.segment, other.item, command),))
+    return None
 
 
 def _done_again(call: Call, other: Call) -> bool:
@@ -83,7 +139,7 @@ def _done_again(call: Call, other: Call) -> bool:
     if call.is_code or not call.alone:
         return flat(call.body.text) == flat(other.body.text)
     mine, theirs = call.command, other.command
-    return mine is not None and theirs is not None and commands.same_work(mine.text, theirs.text)
+    return mine is not None and theirs is not None and tries.again(mine.text, theirs.text)
 
 
 def _same_thing(call: Call, other: Call) -> bool:
@@ -95,32 +151,66 @@ def _same_thing(call: Call, other: Call) -> bool:
     if many and 2 * sum((mine & theirs).values()) >= min(len(call.lines), len(other.lines)):
         return True
     if not call.is_code:
-        return bool(call.command and other.command and commands.alike(call.command.text, other.command.text))
+        return bool(call.command and other.command and tries.alike(call.command.text, other.command.text))
     one, two = (Counter(_WORD.findall(each.body.text)) for each in (call, other) if each.body)
     return 2 * sum((one & two).values()) > min(one.total(), two.total())
 
 
 def _between(call: Call, other: Call, following: Sequence[Call]) -> Cure | None:
-    """What was done before the same call worked.
+    """What was done before the same call worked, or failed of something else.
 
-    Of commands the last that did more than look about or edit; of other calls the only one that came between.
+    Of commands the last that did more than look about or edit, else the last file that was changed; of other calls the
+    only one that came between. A cure without words if only a file that served to try something was changed.
     """
-    done = [step for step in following if step.place < other.place]
+    done = [step for step in following if call.place < step.place < other.place]
     if call.body is None:
         done = done if len(done) == 1 and done[0].worked and done[0].name != call.name else []
-    else:
-        done = [step for step in done if step.worked and _made_way(step) and not _same_thing(call, step)]
+    verb = "worked after" if other.worked else "fixed by"
+    tried = False
     for step in reversed(done):
+        if call.body is not None:
+            found = list(edited.changes(step))
+            kept = [change for change in found if not (change.path_shown or is_scratch(change.path.text, following))]
+            if kept:
+                where = (quote(step.segment, step.item, kept[-1].path),)
+                return Cure(other, f"; {verb} a change of {code(kept[-1].path.text)}", where, edit=True)
+            tried = tried or bool(found)
+            if (
+                found
+                or not step.worked
+                or not _made_way(step)
+                or _same_thing(call, step)
+                or _only_tries(call, step, following)
+            ):
+                continue
         name = named(step)
         if name is not None:
-            return Cure(other, f"; worked after {code(name.text)}", (quote(step.segment, step.item, name),))
-    return None
+            return Cure(other, f"; {verb} {code(name.text)}", (quote(step.segment, step.item, name),))
+    return Cure(other, "") if tried and other.worked else None
+
+
+def _only_tries(call: Call, step: Call, following: Sequence[Call]) -> bool:
+    """True for a command that only looks how something behaves, and so made nothing work."""
+    if step.command is None or commands.inline(step.command.text) or runs_scratch(step.command.text, following):
+        return True
+    return call.command is not None and tries.checks_like(call.command.text, step.command.text)
+
+
+def runs_scratch(command: str, calls: Sequence[Call]) -> bool:
+    """True for a command that names a file which only served to try something: nobody can run it later."""
+    words = (word for step in commands.steps(command) for word in step.words if re.search(r"[./]", word))
+    return any(is_scratch(word, calls) for word in words)
+
+
+def is_scratch(path: str, calls: Sequence[Call]) -> bool:
+    """True for a file that only served to try something: it is in a folder for that, or was removed again."""
+    return path.startswith(("/tmp/", "/dev/")) or "$" in path or edited.removed(calls, path)
 
 
 def _made_way(step: Call) -> bool:
     if step.command is None or step.is_code or step.looks or not step.alone or commands.edits(step.command.text):
         return False
-    silent = step.output is not None and not outputs.shown(step.output.text).lines
+    silent = step.silent or (step.output is not None and not outputs.shown(step.output.text).lines)
     told = step.result is not None and outputs.is_success(step.result.text)
     return silent or told or commands.known(step.command.text)
 
@@ -194,58 +284,44 @@ def _by_arguments(call: Call, other: Call, following: Sequence[Call]) -> Cure | 
     added = [key for key in other.args if key not in call.args]
     dropped = [key for key in call.args if key not in other.args]
     error = call.failure.text if call.failure else ""
-    named_by_error = [key for key in added if _names(error, key)]
+    named_by_error = [key for key in added if arguments.names(error, key)]
     if (added or dropped) and not named_by_error:
-        refused = any(_names(error, key) for key in dropped)
+        refused = any(arguments.names(error, key) for key in dropped)
         if refused and (added or changed or call.segment != other.segment):
             return None
         if call.segment != other.segment and set(call.args) != set(other.args):
             return None
-    if _of_another(call, other, changed):
+    if arguments.of_another(call, other, changed):
         return None
     kept = len(call.args) - len(changed) - len(dropped)
-    if not kept and not named_by_error and not any(_rewritten(call.args[key], other.args[key]) for key in changed):
+    if (
+        not kept
+        and not named_by_error
+        and not any(arguments.rewritten(call.args[key], other.args[key]) for key in changed)
+    ):
         return None
-    blamed = [key for key in changed if _has_value(error, call.args[key])]
-    blamed = blamed or [key for key in changed if _names(error, key)]
+    blamed = [key for key in changed if arguments.has_value(error, call.args[key])]
+    blamed = blamed or [key for key in changed if arguments.names(error, key)]
     changed, added = blamed or changed, named_by_error or ([] if changed else added)
     if len(changed) + len(added) + len(dropped) > NAMED:
         return Cure(other, "")
     return _told(call, other, changed, added, dropped)
 
 
-def _of_another(call: Call, other: Call, changed: list[str]) -> bool:
-    """True if the second call is about another thing: it has another id, and none that the first had."""
-    named = [key for key in call.args if is_id(key, call.args[key]) and is_id(key, other.args.get(key))]
-    return bool(named) and all(key in changed and not _rewritten(call.args[key], other.args[key]) for key in named)
-
-
-def _names(error: str, key: str) -> bool:
-    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])", error, re.IGNORECASE))
-
-
-def _has_value(error: str, value: Any) -> bool:
-    """True if the error repeats the value, or a name with a number in it that is part of the value."""
-    named = {word for word in re.findall(r"[\w-]+", error) if re.search(r"\d", word) and re.search(r"[A-Za-z]", word)}
-    return str(value) in error.split() or bool(named & set(re.findall(r"[\w-]+", str(value))))
-
-
-def _rewritten(one: Any, two: Any) -> bool:
-    """True if one value is the other but for its writing: another case, a sign more or less."""
-    mine, theirs = (re.sub(r"[\W_]+", "", str(value)).casefold() for value in (one, two))
-    return bool(mine) and mine == theirs
-
-
 def _told(call: Call, other: Call, changed: list[str], added: list[str], dropped: list[str]) -> Cure:
     parts, quotes = [], []
     for key in changed:
-        inner = _inner(call.args[key], other.args[key])
-        value = _plain_value(other, key, call.failure.text if call.failure else "")
+        inner = arguments.inner_field(call.args[key], other.args[key])
+        value = arguments.plain_value(other, key, call.failure.text if call.failure else "")
         if inner and inner in other.item.text:
             new = inner not in call.item.text
             parts.append(f"{code(inner)} given in {code(key)}" if new else f"another {code(inner)} in {code(key)}")
             quotes.append(_at(other, inner))
-        elif _rewritten(call.args[key], other.args[key]) and value is None and str(other.args[key]) in other.item.text:
+        elif (
+            arguments.rewritten(call.args[key], other.args[key])
+            and value is None
+            and str(other.args[key]) in other.item.text
+        ):
             parts.append(f"{code(key)} as {code(str(other.args[key]))}")
             quotes.append(_at(other, str(other.args[key])))
         elif value is not None:
@@ -266,39 +342,9 @@ def _told(call: Call, other: Call, changed: list[str], added: list[str], dropped
     return Cure(other, f"; worked with {text}", tuple(quotes))
 
 
+def _is_rewritten(call: Call, other: Call, key: str) -> bool:
+    return arguments.rewritten(call.args[key], other.args[key]) and str(other.args[key]) in other.item.text
+
+
 def _at(call: Call, part: str) -> QuoteDraft:
     return quote(call.segment, call.item, Sentence(part, call.item.text.find(part)))
-
-
-def _plain_value(call: Call, key: str, error: str) -> Sentence | None:
-    """The new value if it is a word of the tool's language, or one that the error names: no number, no id."""
-    value = call.args[key]
-    if not isinstance(value, str) or not re.fullmatch(r"[^\W\d]+(?:[_-][^\W\d]+)*", value.strip()):
-        return None
-    if value.strip() != value.strip().lower() and not _names(error, value.strip()):
-        return None
-    start = call.item.text.find(value.strip(), call.item.text.find(key) + len(key))
-    return Sentence(value.strip(), start) if start >= 0 else None
-
-
-def _inner(one: Any, two: Any) -> str:
-    """The one field in which two values that are JSON differ, or that only the second has."""
-    try:
-        mine, theirs = (json.loads(value) if isinstance(value, str) else value for value in (one, two))
-    except (ValueError, RecursionError):
-        return ""
-    keys = _differing(mine, theirs)
-    return keys.pop() if keys is not None and len(keys) == 1 else ""
-
-
-def _differing(one: Any, two: Any, key: str = "") -> set[str] | None:
-    if isinstance(one, dict) and isinstance(two, dict) and set(one) <= set(two):
-        found: list[set[str] | None] = [{name for name in two if name not in one}]
-        found += [_differing(one[name], two[name], name) for name in one]
-    elif isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
-        found = [_differing(mine, theirs, key) for mine, theirs in zip(one, two, strict=True)]
-    elif isinstance(one, (dict, list)) or isinstance(two, (dict, list)):
-        return None
-    else:
-        return {key} - {""} if one != two else set()
-    return None if any(each is None for each in found) else set().union(*(each or set() for each in found))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from . import passing
+from . import general, passing
 from .clauses import bare, joined, matching, trimmed
 from .sentences import PLAIN, size
 from .whole import is_whole, stands_alone
@@ -14,9 +15,13 @@ _RULES = matching(
     r"has to be|have to be|"
     r"not (?:allowed|permitted|possible|supported|eligible|refundable|transferable|accepted|available (?:for|to|on|"
     r"in|without)|covered)|"
-    r"only (?:if|when|be|after|once|for|with|within|allowed|available|possible)|at most|no more than|is required|"
+    r"only (?:if|when|be|after|once|for|with|within|allowed|available|possible)|at any time|at most|"
+    r"no more than|is required|"
     r"are required|requires?|needs? (?:approval|permission|the approval|to be approved)|"
-    r"policy|prohibited|forbidden|no longer|regardless of|non-?refundable|up to|within \d+|eligible|limited to|"
+    r"polic(?:y|ies) (?:\w+ )?(?:requires?|allows?|permits?|limits?|covers?|excludes?|includes?)|"
+    r"(?:do|does) not (?:cover|allow|permit|include|apply|mention|accept|support|qualify)|"
+    r"prohibited|forbidden|(?:is|are|can|do|does|will) no longer|regardless of|non-?refundable|up to|"
+    r"within \d+|eligible|limited to|"
     r"maximum of|as long as|unless)\b",
     r"\b(?:is|are|depends?|takes?|costs?|gets?|applies|apply) (?:typically|usually|generally|always|never|only)\b",
     r"\b(?:typically|usually|generally|always|never) (?:is|are|depends?|takes?|costs?|requires?|gets?|applies|"
@@ -37,7 +42,8 @@ _SPEAKS_OF_NOW = matching(
     r"let me know|feel free|would you like|further assistance|happy to)\b",
     r"\bi(?:'m| am)? (?:cannot|can't|can not|unable to|not able to) (?:proceed|provide|access|see|view|check|share|"
     r"help|assist|find|locate|look|confirm|guarantee|continue|verify|retrieve|do|reach|open|read|answer)\b",
-    r"\bi can only (?:offer|provide|give|help|assist|suggest|share|see|access|view|guess)\b|\byou should (?:see|"
+    r"\bi can only (?:offer|provide|give|help|assist|suggest|share|see|access|view|guess)\b"
+    r"(?!.*\d.*\bper \w|.*\b(?:if|unless)\b)|\byou should (?:see|"
     r"receive|get)\b",
     r"\bi(?:'m| am) (?:unable|not able) to (?:offer|process|issue|give|make|add|grant)\b",
     r"\bthe (?:document|e-?mail|mail|page|article|file|runbook|readme|report|text|message|log|manual|"
@@ -78,7 +84,7 @@ def rule_met(text: str) -> bool:
     if _OF_ONE.search(text) and not _ON_CONDITION.search(text):
         return False
     return (
-        bool(_RULES.search(text))
+        bool(_RULES.search(_QUOTED.sub("", text)))
         and size(text) >= 4
         and is_whole(text)
         and (stands_alone(text) or bool(_ON_CONDITION.search(text)))
@@ -102,23 +108,54 @@ def _is_plain(text: str) -> bool:
     return _ON_CONDITION.search(text) is not None or not (passing.is_for_now(text) or passing.is_of_the_day(text))
 
 
-def rules(sentence: str) -> Iterator[tuple[int, int, bool]]:
-    """The parts of an agent's sentence that tell a rule or a cause: start, end, and true for a cause."""
+_QUOTED = re.compile(r'"[^"]{1,80}"')
+_CONDITIONS = frozenset("because since as if unless when".split())
+_OF_RULES = re.compile(r"(?:the|our) (?:[\w-]+ )*(?:polic(?:y|ies)|rules?|terms)\b", re.IGNORECASE)
+_I_CANNOT = re.compile(r"(?:i|we)(?:'m| am)? (?:cannot|can't|unable)\b", re.IGNORECASE)
+
+
+_LABEL = re.compile(r"\W*[A-Z][\w-]*(?: [\w-]+){0,4}s\W*")
+_GRANTS = re.compile(r"\b(?:can|may|must|cannot|can't)\b|\bno \w+ (?:is|are)\b")
+
+
+def rules(sentence: str, many: bool = False) -> Iterator[tuple[int, int, bool]]:
+    """The parts of an agent's sentence that tell a rule or a cause: start, end, and true for a cause.
+
+    A reason or condition after a rule belongs to it; so does what is said of a policy right before it, and the kind of
+    things that it is for ("Paid orders: you can …"). `many` where what is said of a case tells a rule for others.
+    """
     plain = sentence.translate(PLAIN)
     found: list[tuple[int, int, bool]] = []
+    lead: tuple[int, int] | None = None
     for clause in joined(plain):
         start = bare(plain, clause.start).start
         end = trimmed(plain, start, clause.end)
         core = plain[start:end]
-        cause = cause_found(core)
-        if not cause and not rule_met(core):
+        follows = bool(found) and not _between(plain, found[-1][1], start)
+        if follows and clause.joint in _CONDITIONS:
+            found[-1] = (found[-1][0], end, found[-1][2])
             continue
-        if (
-            found
-            and found[-1][2] == cause
-            and not plain[found[-1][1] : start].strip(" ,;，；").removeprefix("and").strip()
-        ):
+        cause = cause_found(core)
+        told = cause or rule_met((general.rule(core) or core) if many else core)
+        label = _LABEL.fullmatch(plain[clause.start : clause.end]) and plain[clause.end : clause.end + 1] == ":"
+        if not told and not (lead and _LABEL.fullmatch(plain[slice(*lead)]) and _grants(core)):
+            opens = _OF_RULES.match(core) and not _SPEAKS_OF_NOW.search(core)
+            lead = (clause.start if label else start, clause.end if label else end) if label or opens else None
+            continue
+        if lead is not None and not cause and not _between(plain, lead[1], clause.start):
+            start = lead[0]
+        lead = None
+        if follows and found[-1][2] == cause and not _I_CANNOT.match(core):
             found[-1] = (found[-1][0], end, cause)
         else:
             found.append((start, end, cause))
     yield from found
+
+
+def _grants(text: str) -> bool:
+    return bool(_GRANTS.search(text)) and not _SPEAKS_OF_NOW.search(text) and not passing.is_question(text)
+
+
+def _between(plain: str, end: int, start: int) -> str:
+    """What stands between two parts beside marks and the word that joins them."""
+    return re.sub(r"^(?:and|because|since|as|if|unless|when)\b", "", plain[end:start].strip(" ,;:，；：")).strip(" ,*")

@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 
 from ...records import Item, Kind
+from ...rollouts import pasted
 from .. import MemoryDraft, QuoteDraft
-from . import facts, passing, ruled, stated
-from .reading import Found, Place, Reading, flat, quote
-from .sentences import LONG, Sentence, is_document, sentences, shortened, title
+from . import facts, general, passing, ruled, stated, wishes
+from .reading import Found, Place, Reading, flat, quote, thinks
+from .sentences import LONG, PLAIN, Sentence, is_document, sentences, shortened, size, title
 from .speech import FIRM, Told, is_sentence, told
 
+LEAST = 2
+"""How many words there must be for them to say something."""
 CLAIMED = 1
 """How strongly a memory is held that only the agent says: it comes after all others."""
 
@@ -21,17 +24,20 @@ def task(asked: Sequence[Place]) -> tuple[str, QuoteDraft | None]:
     for number, item in asked:
         name = title(item.text)
         if name and not passing.is_for_now(name):
-            return name, None if is_document(item.text) else QuoteDraft(item=f"s{number}.{item.index}", text=name)
+            at = item.text.find(name)
+            foreign = is_document(item.text) or any(first <= at < last for first, last in pasted(item.text))
+            return name, None if foreign else QuoteDraft(item=f"s{number}.{item.index}", text=name)
     return "", None
 
 
 def who(asked: Sequence[Place]) -> tuple[str, QuoteDraft] | None:
-    """The account name that the person gave, and the words that say so."""
-    for number, item in asked:
-        found = stated.speaker(item.text)
-        if found:
-            name, start, end = found
-            return name, quote(number, item, Sentence(item.text[start:end], start))
+    """The account name that the person gave, else their full name, and the words that say so."""
+    for find in (stated.speaker, stated.named):
+        for number, item in asked:
+            found = find(item.text)
+            if found:
+                name, start, end = found
+                return name, quote(number, item, Sentence(item.text[start:end], start))
     return None
 
 
@@ -43,18 +49,31 @@ def said(reading: Reading) -> Found:
     """
     many = reading.preset.audience == "many"
     for number, item, each in _standing(reading):
-        text, quotes, subject = flat(each.part.text), [quote(number, item, each.part)], each.subject
-        if stated.speaker(each.part.text):
+        kind, part, subject = each.kind, each.part, each.subject
+        if stated.speaker(part.text):
             if many:
                 continue
             subject = ""
+        if many and kind is Kind.FACT and stated.of_self(part.text):
+            kind, part = Kind.PREFERENCE, part.part(0, general.without_claim(part.text))
+        part = part.part(stated.introduction(part.text)) if many else part
+        if size(part.text) < LEAST:
+            continue
+        text, quotes = flat(part.text), [quote(number, item, part)]
         if many:
-            about_others = each.kind is Kind.FACT and not stated.of_self(each.part.text) and each.score < FIRM
-            if reading.who is None or about_others:
+            about_others = kind is Kind.FACT and each.score < FIRM
+            if reading.who is None or about_others or _of_the_case(each, text, reading.who[0]):
                 continue
             text, quotes = f"{reading.who[0]}: {text}", [reading.who[1], *quotes]
             subject = f"{reading.who[0]} {subject}" if subject else ""
-        yield each.score, MemoryDraft(kind=each.kind.value, text=text, subject=subject, quotes=quotes)
+        yield each.score, MemoryDraft(kind=kind.value, text=text, subject=subject, quotes=quotes)
+
+
+def _of_the_case(told: Told, text: str, account: str) -> bool:
+    """True for what somebody says of the matter at hand rather than of themselves."""
+    if account in text or (general.is_of_one(text.translate(PLAIN)) and not wishes.always(text)):
+        return True
+    return told.kind is Kind.FACT and general.is_news(text.translate(PLAIN))
 
 
 def _standing(reading: Reading) -> list[tuple[int, Item, Told]]:
@@ -84,13 +103,18 @@ def _is_the_task(told: Told, task: str) -> bool:
 
 def rules(reading: Reading) -> Found:
     """What the agent says is not possible, and what it found to be the cause; weak, so it comes last."""
+    many = reading.preset.audience == "many"
     for number, item in reading.items:
-        if item.role != "assistant" or is_document(item.text):
+        if item.role != "assistant" or is_document(item.text) or (not many and thinks(reading, number, item)):
             continue
         for sentence in sentences(item.text):
             if not is_sentence(sentence.text):
                 continue
-            for start, end, cause in ruled.rules(sentence.text):
+            for start, end, cause in ruled.rules(sentence.text, many):
                 part = shortened(sentence.part(start, end), LONG)
-                kind = Kind.LESSON if cause else Kind.FACT
-                yield CLAIMED, MemoryDraft(kind=kind.value, text=flat(part.text), quotes=[quote(number, item, part)])
+                text = flat(part.text)
+                if many and not cause:
+                    text = general.rule(text.translate(PLAIN))
+                if text:
+                    kind = Kind.LESSON if cause else Kind.FACT
+                    yield CLAIMED, MemoryDraft(kind=kind.value, text=text, quotes=[quote(number, item, part)])

@@ -48,10 +48,12 @@ _WRAPPED = re.compile(r"(?:\S+[ \t]+){8,}\S*[^\s.!?:;,。！？：；]\n[ \t]*(?
 """A line of running text that goes on in the next."""
 _GREETING = re.compile(
     r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|morning|thanks|thank you|sure|yes|ok|okay|great|"
-    r"alright|well)"
-    r"(?: there| team| all| again| so much)?\b[\s,.!–-]*)+",
+    r"alright|well|um|uh|er|hmm|so)"
+    r"(?: there| team| all| again| so much)?\b[\s,.!…–-]*)+",
     re.IGNORECASE,
 )
+_SAYS_WHO = re.compile(r"(?i:i'm|i am|my name is|this is) [A-Z][\w'-]+ [A-Z][\w'-]+\b|[\"“「]")
+"""Who speaks, or what they quote: not what they ask."""
 _GREETING_ZH = re.compile(r"(?:(?:你好|您好|大家好|早上好|嗨|谢谢|好的|嗯|在吗)[呀啊吗]?[\s，,。！!～~、？?]*)+")
 _FRAME = re.compile(
     r"^(?:(?:i|we)(?:'d| would|'m| am| was|’d|’m)? (?:also |really |just )*(?:need|want|like|love|looking|hoping|"
@@ -60,6 +62,7 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _LONG_ENOUGH_ZH = re.compile(rf"[{_CJK}]{{4}}")
+_BETWEEN_TAGS = re.compile(r"\s*<[^<>\n]+>[ \t]*\n(?P<inner>.*?)\n?[ \t]*</[^<>\n]+>[ \t]*", re.DOTALL)
 _PASTED_MAIL = re.compile(
     r"^[ \t]*(?:(?:from|to|subject|date|sent|发件人|收件人|主题)[:：] .*\n"
     r"[ \t]*(?:from|to|cc|subject|date|sent|发件人|收件人|主题|"
@@ -74,6 +77,8 @@ _INTRODUCED = re.compile(
     r"|^.*(?:邮件|原文|日志|文档|内容|文章|合同|消息|报错|全文|手册|说明|转发|写道|公告|通知)[^\n]{0,40}[:：][ \t]*\n",
     re.IGNORECASE | re.MULTILINE,
 )
+_HEADED = re.compile(r"^[ \t]*[A-Z][A-Z ]{4,60}:[ \t]*$", re.MULTILINE)
+"""A heading in capitals on a line of its own, as templates have them: what follows is not typed by a person."""
 _SPEECH = re.compile(
     r"(?:[:：]\s*|\b(?:says?|said|writes?|wrote|replied|answered|claims?|asks?|asked|reads?|goes),?\s+)"
     r"(?:\"[^\"]{12,4000}\"|“[^”]{12,4000}”|「[^」]{6,4000}」)"
@@ -151,6 +156,8 @@ def own_words(text: str) -> Iterator[Sentence]:
         if not _OWN.search(told.group()) and opened.isdisjoint(marked):
             stop = told.end()
             break
+    headed = next((head.start() for head in _HEADED.finditer(text, 0, stop) if not _OWN.search(head.group())), stop)
+    stop = min(stop, headed)
     foreign = [match.span() for pattern in (_SPEECH, _SPEAKS) for match in pattern.finditer(text)]
     for sentence in sentences(text):
         if sentence.end > stop:
@@ -171,15 +178,20 @@ def title(text: str) -> str:
     """A short name for what the message asks, made of its own words; empty for a message without words.
 
     The first request or question that can be read alone, else the first sentence that says something, up to its first
-    comma. A message that introduces a text with a colon ("Here is the issue:") is named after that text's first line.
+    comma. A message that introduces a text with a colon ("Here is the issue:") is named after that text's first line,
+    one that begins with a text between tags after what that one asks.
     """
     text = text[:20_000]
-    first = min((start for start, _ in pasted(text)), default=len(text))
+    first, last = min(pasted(text), default=(len(text), len(text)))
     found = [sentence.text for sentence in sentences(text) if sentence.end <= first]
+    tagged = _BETWEEN_TAGS.fullmatch(text[first:last])
+    if tagged and not found:
+        return title(tagged["inner"])
     introduced = _introduced(found)
     if introduced:
         return _short(introduced)
     found = [bare for bare in (_ungreeted(sentence) for sentence in found) if len(bare) > 2]
+    found = [s for s in found if not _SAYS_WHO.match(s.translate(PLAIN))]
     telling = [s for s in found[:4] if len(s.split()) > 3 or _LONG_ENOUGH_ZH.search(s)]
     asking = [clause.strip() for s in telling for clause in _BORDER.split(s) if _asks(clause.strip().translate(PLAIN))]
     lasting = [s for s in telling if not _passes(s.translate(PLAIN))]

@@ -177,6 +177,29 @@ def speaker(text: str) -> tuple[str, int, int] | None:
     return None
 
 
+_IS_NAMED = re.compile(
+    r"\b(?i:my (?:full )?name(?: is|'s)|name's|name:|this is|i am|i'm|call me) "
+    r"(?P<name>[A-Z][\w'-]*[a-z](?: [A-Z]\.)?(?: [A-Z][\w'-]*[a-z]){1,2})(?= *(?:$|[,.;!?)]| (?:and|from|with|"
+    r"in|at|here|speaking)\b))"
+    r"|(?:我叫|我的名字(?:是|叫)|我是)(?P<zh>[\u4e00-\u9fff]{2,4})(?=$|[，。,.！!；])"
+)
+
+
+def named(text: str) -> tuple[str, int, int] | None:
+    """The full name that a person gives as theirs, and where the words that say so start and end."""
+    match = _IS_NAMED.search(text.translate(PLAIN))
+    return (match["name"] or match["zh"], match.start(), match.end()) if match else None
+
+
+def introduction(sentence: str) -> int:
+    """Where a sentence goes on after "my name is …, and"."""
+    found = named(sentence)
+    if found is None or found[1]:
+        return 0
+    rest = re.match(r"[\s,，.]*(?:and\s)?", sentence[found[2] :])
+    return found[2] + (rest.end() if rest else 0)
+
+
 def core(sentence: str) -> tuple[int, int]:
     """Start and end of what a sentence says, without interjections, frames and the marks at its end."""
     plain = sentence.translate(PLAIN)

@@ -24,6 +24,8 @@ COMMAND_WORDS = 26
 _KEY = re.compile(r"^([A-Za-z_\u3400-\u9fff][\w.-]*): ?", re.MULTILINE)
 _SETS_UP = re.compile(r"\s*(?:#.*|cd \S+|set [-+]\w+[^;&|]*|export [^;&|]*|source [^;&|]*|\. \S+)?\s*")
 _OF_ONE = re.compile(r"(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]+")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)")
+_OF_FILE = re.compile(r"path|file(?:_?name)?$")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u3400-\u9fff]{2}|\d+")
 
 
@@ -33,7 +35,8 @@ class Call:
 
     `body` is the command, program or query that the tool was given, where it stands in the call's text; None for a call
     with other arguments, which are in `args`, as text. `command` is a command line of it: its only one, or the first
-    that is no preparation. `failure` is what the output says went wrong.
+    that is no preparation. `failure` is what the output says went wrong. `silent` is true if it was answered with
+    nothing: the run went on after it.
     """
 
     segment: int
@@ -43,6 +46,7 @@ class Call:
     output: Item | None = None
     body: Sentence | None = None
     args: Mapping[str, Any] = field(default_factory=dict)
+    silent: bool = False
 
     @cached_property
     def is_code(self) -> bool:
@@ -84,7 +88,7 @@ class Call:
 
     @property
     def worked(self) -> bool:
-        return self.output is not None and self.failure is None
+        return (self.output is not None or self.silent) and self.failure is None
 
 
 def calls(segments: Sequence[Segment]) -> list[Call]:
@@ -102,7 +106,7 @@ def calls(segments: Sequence[Segment]) -> list[Call]:
                 loose = [other for other in loose if other is not output]
             if output is not None and output.label == MEMORY:
                 continue
-            found.append(_call(number, len(found), item, output))
+            found.append(_call(number, len(found), item, output, output is None and _went_on(segment, item)))
     return found
 
 
@@ -114,10 +118,14 @@ def _answer(segment: Segment, call: Item) -> Item | None:
     return None
 
 
-def _call(segment: int, place: int, item: Item, output: Item | None) -> Call:
+def _went_on(segment: Segment, call: Item) -> bool:
+    return bool(call.call_id) and any(item.index > call.index and item.role != "call" for item in segment.items)
+
+
+def _call(segment: int, place: int, item: Item, output: Item | None, silent: bool) -> Call:
     said = item.text.removeprefix(item.label).lstrip("\n ") if item.label else item.text
     args = _arguments(said)
-    return Call(segment, place, item, item.label, output, _body(item.text, said, args), args)
+    return Call(segment, place, item, item.label, output, _body(item.text, said, args), args, silent)
 
 
 def _arguments(said: str) -> dict[str, Any]:
@@ -143,8 +151,10 @@ def _body(text: str, said: str, args: Mapping[str, Any]) -> Sentence | None:
         given = given[-1]
     if not isinstance(given, str) or not re.match(r"\s*[\w./~$([#%@\"'-]", given):
         return None
-    if key in CODE_KEYS and not commands.is_code(given):
+    if key in CODE_KEYS and not commands.is_code(given) and not (len(args) == 1 and commands.known(given)):
         return None
+    if re.fullmatch(r"[a-z_]+", given.strip()) and any(_OF_FILE.search(name) for name in args):
+        return None  # what to do with the file, not a command line
     given = given.strip().removeprefix("$ ")
     for written in (given, json.dumps(given, ensure_ascii=False)[1:-1]):
         start = text.rfind(written) if not args else text.find(written)
@@ -154,10 +164,20 @@ def _body(text: str, said: str, args: Mapping[str, Any]) -> Sentence | None:
 
 
 def _telling(body: Sentence) -> Iterator[Sentence]:
+    """The lines that do something; a here-document is no line, and one that only writes a file prepares the others."""
+    found: list[Sentence] = []
+    until = ""
     for match in re.finditer(r"(?:[^\n\\]|\\(?:\n|.)|\\$)+", body.text[:LOOKED_AT]):
         line = body.part(match.start(), match.end())
+        if until:
+            until = "" if line.text == until else until
+            continue
         if line.text and not _SETS_UP.fullmatch(line.text):
-            yield line
+            found.append(line)
+            here = _HEREDOC.search(line.text)
+            until = here[1] if here else ""
+    others = [line for line in found if not (_HEREDOC.search(line.text) and commands.arranges(line.text))]
+    yield from others or found
 
 
 def is_id(key: str, value: Any) -> bool:

@@ -21,6 +21,7 @@ _POINTS_BACK = matching(
     r"remaining)) (?:one|ones|option)\b|"
     r"\boption (?:\d|one|two|three|[a-d]\b)|\b(?:do|did|does|doing|done) (?:that|this|it|so)\b|"
     r"\b(?:again )?like (?:that|this)\b|"
+    r"^(?:if|when|since|because|unless) (?:that|this)(?:'s|'re| is| isn't| doesn't| does| works?)\b",
     r"\bas (?:above|below|discussed|before)\b|\bthe (?:above|following|attached|one)\b(?! you)",
     r"\b(?:remember|forget|save|store|note|use|keep|send|try|skip|leave|change|make|want|need|like|love|hate|"
     r"prefer|mean|accept|"

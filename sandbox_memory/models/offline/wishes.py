@@ -195,6 +195,17 @@ def lasts(text: str) -> bool:
     return bool(_LASTING.search(text) or _LASTING_ZH.search(text) or re.search(OFTEN, text, re.IGNORECASE))
 
 
+def always(text: str) -> bool:
+    """True if it names each time, or that nothing ever changes it."""
+    return bool(_ALWAYS.search(text))
+
+
+_ALWAYS = re.compile(
+    r"\b(?:always|never|from now on|in (?:the )?future|every time|each time|usually|normally)\b|以后|总是|每次|从不",
+    re.IGNORECASE,
+)
+
+
 def limits(text: str) -> bool:
     """True if it names a bound."""
     return bool(_LIMIT.search(text))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from .lexicon import CANONICAL, CANONICAL_ZH, GLUE, GLUE_ZH, GUARDS, IRREGULAR
-from .wording import CJK, EDGE, IDENTIFIER, NUMBER, SPOKEN, STOP, cjk_number, is_negation, plain_number, stem
+from ..lexicon import CANONICAL, CANONICAL_ZH, GLUE, GLUE_ZH, GUARDS, IRREGULAR
+from ..wording import CJK, EDGE, IDENTIFIER, NUMBER, SPOKEN, STOP, cjk_number, is_negation, kept, plain_number, stem
 
 MOST_TOKENS = 1_600
 """Tokens of one sentence that are looked at: a longer one is a listing, which no wording follows word by word."""
@@ -140,10 +139,16 @@ class Sentence:
     keys: frozenset[str]
 
 
-@lru_cache(maxsize=2048)
+@kept(2048)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text that `normal` has been over."""
-    return tuple(_tokens(_UNIT.sub(" ", text)))[:MOST_TOKENS]
+    """The tokens of a text that `normal` has been over; of one that is said over and over, two."""
+    made: list[Token] = []
+    for token in _tokens(_UNIT.sub(" ", text)):
+        if made[-2:] != [token, token]:
+            made.append(token)
+        if len(made) == MOST_TOKENS:
+            break
+    return tuple(made)
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -217,8 +222,8 @@ def _chinese(run: str) -> Iterator[Token]:
         found = match.group() if match else run[place]
         place += len(found)
         kind = "guard" if match and match["guard"] else _KINDS_ZH.get(found, "word")
-        first = next((n for n in range(len(made), 0, -1) if made[n - 1].kind not in ("word", "hard")), 0)
-        if kind == "within" and first < len(made):
+        if kind == "within" and made and made[-1].kind in ("word", "hard"):
+            first = next((n for n in range(len(made), 0, -1) if made[n - 1].kind not in ("word", "hard")), 0)
             if first == 0 or made[first - 1].kind != "mark":
                 made.insert(first, Token("在", "mark"))
         elif kind == "same":
@@ -230,7 +235,7 @@ def _chinese(run: str) -> Iterator[Token]:
     yield from made
 
 
-@lru_cache(maxsize=512)
+@kept(512)
 def sentences(quote: str) -> tuple[tuple[str, tuple[Token, ...]], ...]:
     """The sentences of a quote with their tokens."""
     parts, start = [], 0

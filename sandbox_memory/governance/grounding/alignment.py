@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from .lexicon import CANONICAL
+from ..lexicon import CANONICAL
+from ..wording import SOFT, stem
 from .tokenizing import REPORTS, WORDS, Sentence, Token
-from .wording import stem
 
 SHORT = 2
 SHORT_CJK = 4
@@ -23,10 +23,7 @@ _LOOSE = frozenset("for in of as about with by via".split())
 _PARTICLES = frozenset(("off", "out", "up", "down", "back", "away"))
 _NOUNS = frozenset(("of", "for", "in"))
 _SEQUENCE = frozenset(("first", "last", "final"))
-_SOFT = frozenset(
-    stem(word)
-    for word in "avoid skip stop decline forbid lack miss fail unless except prohibit unable impossible".split()
-) | frozenset(CANONICAL.get(stem(word), "") for word in ("refuse", "reject", "hate", "deny"))
+_SOFT = frozenset(CANONICAL.get(stem(word), stem(word)) for word in SOFT | {"deny"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,9 @@ def _segments(found: Sequence[Token]) -> Iterator[tuple[int, int]]:
 
 
 def _segment(found: Sequence[Token], place: int) -> tuple[int, int]:
-    return next((first, last) for first, last in _segments(found) if first <= place <= last)
+    """Start and end of the part that a token is in."""
+    first = next((n + 1 for n in range(place - 1, -1, -1) if found[n].kind == "join"), 0)
+    return first, next((n for n in range(place, len(found)) if found[n].kind == "join"), len(found))
 
 
 def _wrong(clause: Sequence[Token], sentence: Sentence, pairs: Sequence[tuple[int, int]]) -> str | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .lexicon import IRREGULAR
-from .wording import CJK, STOP, stem
+from ..lexicon import IRREGULAR, lemma
+from ..wording import CJK, STOP, stem
+from .tokenizing import SENTENCE
 
 USER, AGENT, TOOL, OTHER = "user", "agent", "tool", "other"
 """Whose voice a quote is: `other` is what a person pasted, forwarded or quoted."""
@@ -106,7 +107,7 @@ def _verb_after(text: str, place: int, chinese: bool) -> str:
         if not word.group()[0].isalpha():
             return ""
         if word.group() not in _SKIP:
-            return stem(IRREGULAR.get(word.group(), word.group()))
+            return lemma(word.group())
     return ""
 
 
@@ -125,12 +126,12 @@ def other_doer(clause: str, sources: Sequence[tuple[str, str]]) -> str | None:
             known.setdefault(verb, set()).add(AGENT)
         for match in _OBJECT.finditer(source) if speaker in (USER, AGENT) else ():
             whom = speaker if match["whom"].casefold() in ("me", "us") else AGENT if speaker == USER else USER
-            objects.setdefault(_base(match["verb"]), set()).add(whom)
+            objects.setdefault(lemma(match["verb"].casefold()), set()).add(whom)
     for who, verb in doers(clause, voice if voice in (USER, AGENT) else ""):
         if verb in known and who not in known[verb] and (verb not in _MIND or who == AGENT):
             return f"in the quote it is not the {who} who is to {verb}"
     for match in _DONE_TO.finditer(clause):
-        whom, verb = USER if match["whom"].casefold() in _USERS else AGENT, _base(match["verb"])
+        whom, verb = USER if match["whom"].casefold() in _USERS else AGENT, lemma(match["verb"].casefold())
         if verb in objects and whom not in objects[verb]:
             return f"in the quote it is not the {whom} whom it is done to"
     if voice == USER:
@@ -205,10 +206,6 @@ def _user_as_agent(clause: str, sources: Sequence[str]) -> str | None:
     return None
 
 
-def _base(word: str) -> str:
-    return stem(IRREGULAR.get(word.casefold(), word.casefold()))
-
-
 def _ordered(source: str) -> Iterator[str]:
     for part in re.split(r"[,.;:!?]|\b(?:and|but|then|before|after)\b", source):
         match = _IMPERATIVE.match(part)
@@ -226,12 +223,8 @@ def only_asked(clause: str, sources: Sequence[str]) -> str | None:
             if all(_ASKS.search(source) and not re.search("已|了|完成|成功", source) for source in sources):
                 return "the quote asks for it, it does not say that it was done"
             continue
-        verb = stem(IRREGULAR.get(word.casefold(), word.casefold()))
-        said = [
-            source
-            for source in sources
-            if verb in {stem(IRREGULAR.get(w, w)) for w in re.findall(r"[a-z]+", source.casefold())}
-        ]
+        verb = lemma(word.casefold())
+        said = [source for source in sources if verb in map(lemma, re.findall(r"[a-z]+", source.casefold()))]
         past = match["active"] is not None or _PAST.match(match.group())
         if said and all(
             not _past(verb, source) and (past or _ASKS.search(source) or verb in _ordered(source)) for source in said
@@ -241,7 +234,7 @@ def only_asked(clause: str, sources: Sequence[str]) -> str | None:
 
 
 def _past(verb: str, source: str) -> bool:
-    words = [w for w in re.findall(r"[a-z]+", source.casefold()) if stem(IRREGULAR.get(w, w)) == verb]
+    words = [w for w in re.findall(r"[a-z]+", source.casefold()) if lemma(w) == verb]
     return any(word.endswith("ed") or word in IRREGULAR for word in words)
 
 
@@ -262,7 +255,6 @@ _INTRODUCES = re.compile(
     r"|我(?:是|叫|的)|(?:账号|用户|工号|会员|学号|客户)(?:ID|名|号)?",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？\n]")
 NAME_BEHIND = 40
 """How many characters after "my name is" a name may still be the one that is given."""
 
@@ -270,7 +262,7 @@ NAME_BEHIND = 40
 def introduced(name: str, quote: str) -> bool:
     """True if somebody gives that name as their own in the quote."""
     for found in _INTRODUCES.finditer(quote):
-        given = _SENTENCE_END.split(quote[found.end() : found.end() + NAME_BEHIND + len(name)], maxsplit=1)[0]
+        given = SENTENCE.split(quote[found.end() : found.end() + NAME_BEHIND + len(name)], maxsplit=1)[0]
         place = given.casefold().find(name.casefold())
         before, after = given[max(0, place - 1) : place], given[place + len(name) :][:1]
         if place >= 0 and not _GOES_ON.match(before) and not _GOES_ON.match(after):
