@@ -159,6 +159,7 @@ TALK = [
     *call(2, "exec_command", "Process exited with code 0\nOutput:\n12 passed", cmd=CHECK),
     *call(3, "apply_patch", "Done", patch=PATCH),
     *call(4, "exec_command", "Process exited with code 0\nOutput:\n13 passed", cmd=CHECK),
+    *call(5, "exec_command", "Process exited with code 0\nOutput:\ndocs built successfully", cmd="make docs OUT=site"),
     says("user", "The dashboard demo fell flat with Brightwater."),
     says("assistant", "Exports cannot be changed after 24 hours. The rate is mended."),
 ]
