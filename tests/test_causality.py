@@ -177,7 +177,7 @@ def test_a_deleted_line_is_not_known_any_more(world: World) -> None:
 
 
 def test_what_the_summary_leaves_out_is_taken_from_the_handbook(world: World) -> None:
-    small = memory(read=MemoryReadConfig(summary_tokens=25))
+    small = memory(read=MemoryReadConfig(summary_tokens=30))
     world.edit()
     asyncio.run(world.run("Please run the tests.", small))
     world.edit("Always end", "Please always end")  # of the lines changed by hand, the newest comes first

@@ -198,6 +198,13 @@ def title(text: str) -> str:
     return _short(_FRAME.sub("", next(iter([*asking, *lasting, *telling, *found]), "")))
 
 
+_POINTS_BACK = re.compile(
+    r"\b(?:it|them|this|that)\b[\s.!?]*$|\bwhat(?:'s| is| went) wrong\b|(?:它|这个问题|一下原因)[吧。！？\s]*$",
+    re.IGNORECASE,
+)
+"""What asks about something that another sentence names."""
+
+
 def _passes(sentence: str) -> bool:
     busy = re.match(r"(?:i'm|i am|we're|we are)\b", sentence, re.IGNORECASE) is not None
     return passing.is_soon(sentence) or _HELP.match(sentence) is not None or (passing.is_for_now(sentence) and not busy)
@@ -205,7 +212,7 @@ def _passes(sentence: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     asks = passing.is_request(sentence) or passing.is_question(sentence)
-    return asks and size(sentence) >= 3 and stands_alone(sentence)
+    return asks and size(sentence) >= 3 and stands_alone(sentence) and _POINTS_BACK.search(sentence) is None
 
 
 def _introduced(found: list[str]) -> str:
