@@ -103,8 +103,8 @@ class Pipeline:
                 self.store.visit()
                 self._fresh = (await self.store.prepare(seen, "live" if others else "hand", makers)).summary
                 return
-            opened: Extra = lambda seen, done: [*stale, self.store.mark_open()]  # noqa: E731
-            done = await self._settle("live" if others else "hand", makers, opened, seen=seen)
+            actor, marks = "live" if others else "hand", [*stale, self.store.mark_open()]
+            done = await self._settle(actor, makers, lambda seen, done: marks, seen=seen)
             self._fresh = done.summary
         except SandboxMemoryError as error:
             logger.warning("sandbox memory: could not open %s: %s", self.layout.memories_dir, error)
