@@ -140,7 +140,8 @@ _SCRIPTS = (
     (0x0E00, 0x0E7F, 0.5),  # Thai
     (0x1E00, 0x1EFF, 1.2),  # Vietnamese
     (0x2000, 0x206F, 1.15),
-    (0x2500, 0x257F, 0.6),  # lines of boxes
+    (0x2500, 0x2502, 0.55),  # straight lines of boxes, which come in runs
+    (0x2503, 0x257F, 1.2),  # their corners
     (0x2190, 0x2BFF, 1.9),  # arrows, marks
     (0x3000, 0x303F, 1.05),
     (0x3040, 0x309F, 0.66),  # Hiragana
