@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .capability import Memory
-    from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
+    from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryPolicy, MemoryReadConfig
     from .doors.plain import open_memory
+    from .scope import MemoryScope
 
-__all__ = ["Memory", "MemoryGenerateConfig", "MemoryLayoutConfig", "MemoryReadConfig", "open_memory"]
+__all__ = [
+    "Memory",
+    "MemoryGenerateConfig",
+    "MemoryLayoutConfig",
+    "MemoryPolicy",
+    "MemoryReadConfig",
+    "MemoryScope",
+    "open_memory",
+]
 
-_HOMES = {"Memory": "capability", "open_memory": "doors.plain"}
+_HOMES = {"Memory": "capability", "MemoryScope": "scope", "open_memory": "doors.plain"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from agents import UserError
@@ -20,8 +20,9 @@ from pydantic import Field, PrivateAttr
 
 from . import sdk
 from .capture import RolloutId, Run, as_input
-from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
+from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryPolicy, MemoryReadConfig
 from .errors import ConfigError, SandboxMemoryError
+from .guard import Guard
 from .host import Slot, host_of, said
 from .layout import Layout
 from .records import RunCapture
@@ -63,6 +64,12 @@ class Memory(SdkMemory):
     """How memory reaches the agent; None tells it nothing."""
     generate: sdk_config.MemoryGenerateConfig | None = Field(default_factory=MemoryGenerateConfig)
     """How runs become memory; None writes nothing at all."""
+    policy: MemoryPolicy = Field(default_factory=MemoryPolicy)
+    """What may be written, beside the policy of the preset."""
+    key: bytes = b""
+    """The host's key: what memory writes is signed with it, so that nothing else in the workspace can."""
+    forgotten: tuple[Path, ...] = ()
+    """Receipts of earlier forgettings, applied to what a snapshot brought back."""
 
     _switches: Switches = PrivateAttr(default_factory=Switches)
     _told: tuple[str | None] | None = PrivateAttr(default=None)
@@ -189,7 +196,8 @@ class Memory(SdkMemory):
         """The place where this layout is kept for that session. Raises `ConfigError` as `bind` does `UserError`."""
         generate = None if self.generate is None else upgraded(self.generate, MemoryGenerateConfig)
         read = None if self.read is None else upgraded(self.read, MemoryReadConfig)
-        return host_of(session).attach(self._layout(), generate, read)
+        guard = Guard(self.policy, self.key, self.forgotten)
+        return host_of(session).attach(self._layout(), generate, read, guard)
 
     def wants(self, rollout_id: str, paused: tuple[object, ...]) -> bool:
         """Whether a run of that rollout is to be recorded, given the switches that were paused when it started."""

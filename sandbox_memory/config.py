@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ from agents.sandbox import config as sdk
 
 from .errors import ConfigError
 from .layout import load_preset
+from .records import Asked
 
 MAX_RAW_MEMORIES = 4096
 
@@ -111,3 +113,19 @@ class MemoryGenerateConfig(sdk.MemoryGenerateConfig):
             raise ConfigError("MemoryGenerateConfig.keep_rollouts must not be negative")
         if isinstance(self.keep_rollouts, timedelta) and self.keep_rollouts < timedelta(0):
             raise ConfigError("MemoryGenerateConfig.keep_rollouts must not be negative")
+
+
+Approve = Callable[[Asked], bool | Awaitable[bool]]
+"""Decides about one proposal in place of a person: True accepts it, False refuses it."""
+
+
+@dataclass(frozen=True)
+class MemoryPolicy:
+    """What an application allows a memory to write, beside the policy of its preset; it can narrow that, not widen it.
+
+    `allow` names the subjects that may be remembered, each with the values that it may have, or None for any; None
+    allows every subject. `approve` is asked about what would wait in `INBOX.md`; without it that waits for a person.
+    """
+
+    allow: Mapping[str, Collection[str] | None] | None = None
+    approve: Approve | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .config import MemoryGenerateConfig, MemoryReadConfig
 from .errors import ConfigError
+from .guard import Guard
 from .layout import Layout
 from .records import RunCapture
 
@@ -38,9 +39,14 @@ class Slot:
     """One layout in one session. `generate`, `read` and `run_config` are the newest that any run brought."""
 
     def __init__(
-        self, host: Host, layout: Layout, generate: MemoryGenerateConfig | None, read: MemoryReadConfig | None
+        self,
+        host: Host,
+        layout: Layout,
+        generate: MemoryGenerateConfig | None,
+        read: MemoryReadConfig | None,
+        guard: Guard,
     ) -> None:
-        self.host, self.layout, self.generate, self.read = host, layout, generate, read
+        self.host, self.layout, self.generate, self.read, self.guard = host, layout, generate, read, guard
         self.run_config: Any = None
         self.kept: list[RunCapture] = []
         """Captures that are not in the workspace yet, oldest first."""
@@ -54,7 +60,9 @@ class Slot:
             if self._pipeline is None:
                 from .pipeline import Pipeline  # not needed before a session is: it takes longer than all the rest
 
-                pipeline = Pipeline.for_session(self.host.session, self.layout, self.generate, self.read)
+                pipeline = Pipeline.for_session(
+                    self.host.session, self.layout, self.generate, self.read, self.guard
+                )
                 await pipeline.open()
                 self._pipeline = pipeline
         self._pipeline.generate, self._pipeline.read = self.generate, self.read
@@ -146,7 +154,13 @@ class Host:
         self._work: set[asyncio.Task[Any]] = set()
         self._armed = False
 
-    def attach(self, layout: Layout, generate: MemoryGenerateConfig | None, read: MemoryReadConfig | None) -> Slot:
+    def attach(
+        self,
+        layout: Layout,
+        generate: MemoryGenerateConfig | None,
+        read: MemoryReadConfig | None,
+        guard: Guard,
+    ) -> Slot:
         """The slot of that layout, made at its first use; a later use leaves its settings, which count from then on.
 
         Raises `ConfigError` if another memory of the session generates in one of the two folders, with another one
@@ -157,7 +171,7 @@ class Host:
         if slot is None or slot.layout != layout:
             if generate is not None:
                 self._refuse_overlap(layout)
-            slot = self._slots[key] = Slot(self, layout, generate, read)
+            slot = self._slots[key] = Slot(self, layout, generate, read, guard)
             slot.kept = _UNWRITTEN.pop((*whereabouts(self.session), *key), [])
             self._arm()
         slot.generate = generate

@@ -177,6 +177,7 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     subject: str = ""
     task: str = ""
+    importance: float = 0.5
 
     @property
     def trust(self) -> Trust:
@@ -213,6 +214,22 @@ class Refusal:
     why: str
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Something that waits for a decision: the question as the inbox shows it, and what a yes would write.
+
+    `kind` and `trust` are those of the new text; a question that writes none has an empty `text`. `source` names the
+    conversation or the actor that it comes from.
+    """
+
+    id: str
+    question: str
+    text: str = ""
+    kind: str = ""
+    trust: str = ""
+    source: str = ""
+
+
 class Status(str, Enum):
     """Where a record is in its life."""
 
@@ -220,6 +237,8 @@ class Status(str, Enum):
     HELD = "held"
     """Vanished from the file with many others; out of sight until a person answers in the inbox."""
     SUPERSEDED = "superseded"
+    RETIRED = "retired"
+    """Let go by code: expired, long unused, old, or beyond the capacity; out of sight, and back with a `restore`."""
     DELETED = "deleted"
     FORGOTTEN = "forgotten"
 
@@ -252,6 +271,17 @@ class Record:
     superseded_by: str = ""
     support: frozenset[str] = field(default_factory=frozenset)
     """Rollouts that the record rests on: those of its evidence, and those that an import named."""
+    importance: float = 0.5
+    """From 0 to 1; half of it makes no difference to a score."""
+    expires: str = ""
+    """ISO time in UTC from which on it is out of sight; empty for never."""
+    pinned: bool = False
+    """True if it is never let go, however old it gets."""
+    valid_from: str = ""
+    valid_to: str = ""
+    """ISO times between which it was so; `valid_to` is set when another record replaced it, or when it expired."""
+    retired: str = ""
+    """Why it was let go, if it was."""
 
     def changed(self, **values: Any) -> Record:
         """A copy with those fields replaced and the version counted up."""

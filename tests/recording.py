@@ -35,7 +35,7 @@ class Recording:
         self.made.append(self)
 
     @classmethod
-    def for_session(cls, session: Any, layout: Any, generate: Any, read: Any) -> Recording:
+    def for_session(cls, session: Any, layout: Any, generate: Any, read: Any, guard: Any = None) -> Recording:
         return cls(session, layout, generate, read)
 
     async def open(self) -> None:

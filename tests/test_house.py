@@ -26,7 +26,7 @@ MAX_LINES = 350
 ROOMS = """
 errors
 records
-shipped layout templates config
+shipped layout templates config scope guard
 workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
   screening lexical known sameness certain showing anchoring signed skills visits checking governance models search
 stages

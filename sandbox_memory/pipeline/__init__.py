@@ -15,6 +15,7 @@ from ..document import strip_for_prompt
 from ..errors import SandboxMemoryError
 from ..folding import fold
 from ..governance import redaction
+from ..guard import Guard
 from ..layout import Layout
 from ..ledger import Operation
 from ..models import Model
@@ -58,10 +59,11 @@ class Pipeline:
         *,
         generate: MemoryGenerateConfig | None = None,
         read: MemoryReadConfig | None = None,
+        guard: Guard | None = None,
         now: Callable[[], datetime] | None = None,
     ) -> None:
-        self.layout, self.generate, self.read = layout, generate, read
-        self.store = Store(workspace, layout, now=now)
+        self.layout, self.generate, self.read, self.guard = layout, generate, read, guard or Guard()
+        self.store = Store(workspace, layout, guard=self.guard, now=now)
         self._opened = False
         self._fresh: bytes | None = None
         self._names: dict[str, str] = {}
@@ -70,13 +72,18 @@ class Pipeline:
 
     @classmethod
     def for_session(
-        cls, session: Any, layout: Layout, generate: MemoryGenerateConfig | None, read: MemoryReadConfig | None
+        cls,
+        session: Any,
+        layout: Layout,
+        generate: MemoryGenerateConfig | None,
+        read: MemoryReadConfig | None,
+        guard: Guard | None = None,
     ) -> Pipeline:
         """The memory in the workspace of a sandbox session: through its folder if that is on this machine."""
         root = str(session.state.manifest.root)
         local = getattr(session.state, "type", "") == "unix_local"
         workspace: Workspace = LocalWorkspace(Path(root)) if local else SessionWorkspace(session, root)
-        return cls(workspace, layout, generate=generate, read=read)
+        return cls(workspace, layout, generate=generate, read=read, guard=guard)
 
     # ---- while a session is open
 

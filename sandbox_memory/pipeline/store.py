@@ -18,6 +18,7 @@ from functools import partial
 from .. import anchoring, visits
 from ..errors import Conflict, WorkspaceError
 from ..folding import apply, fold
+from ..guard import Guard
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
 from ..state import State
@@ -49,8 +50,15 @@ class Store:
     written, and `Conflict` when other writers were faster `TRIES` times.
     """
 
-    def __init__(self, workspace: Workspace, layout: Layout, *, now: Callable[[], datetime] | None = None) -> None:
-        self.workspace, self.layout = workspace, layout
+    def __init__(
+        self,
+        workspace: Workspace,
+        layout: Layout,
+        *,
+        guard: Guard | None = None,
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.workspace, self.layout, self.guard = workspace, layout, guard or Guard()
         self._now = now or (lambda: datetime.now(tz=timezone.utc))
         self._ledger = Ledger()
         self._listed: tuple[Mapping[str, int], Mapping[str, int]] | None = None
