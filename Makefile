@@ -133,6 +133,13 @@ prettier: $(VENV)/dev ## the tests that need prettier, where Node's npm is
 bench: $(VENV)/dev ## figures beside the SDK's Memory, in minutes; ARGS=--quick for a first look
 	@$(VENV)/bin/python -m benchmarks $(ARGS)
 
+.PHONY: security
+security: $(VENV)/dev ## every promise of docs/security.md with its figure; ARGS=--quick, --tests-only or "--data FOLDER"
+	@[ -d '$(VENV)/corpora' ] || $(VENV)/bin/python -m pip install -qq --no-deps --target '$(VENV)/corpora' \
+		bastioncorpus==0.6.0 agentdojo==0.1.35 pyyaml==6.0.4 || { rm -rf '$(VENV)/corpora'; \
+		echo "the corpora could not be installed: their measurement is left out"; }
+	@PYTHONPATH='$(abspath $(VENV))/corpora' $(VENV)/bin/python -m benchmarks.security $(ARGS)
+
 .PHONY: proof
 proof: $(VENV)/dev ## long random trials: processes killed anywhere
 	$(VENV)/bin/python -m pytest -m proof --timeout 1800 $(ARGS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _BEGIN = re.compile(r"^[ \t]*<!-- memory:begin ([0-9]{1,18}) -->[ \t]*(?=\r?$)", re.M)
 _OURS = re.compile(r"^.*\^[mp]-[0-9a-f]{10}[ \t]*(?=\r?$)", re.M)
@@ -45,10 +46,17 @@ def split(data: bytes) -> Split:
     """Find the block in a file.
 
     Where one of the markers is gone, the block reaches to the end of the file, or begins with the first line that holds
-    an id of ours; it is touched then.
+    an id of ours; it is touched then. Of several blocks the last is taken that is as it was written, and the others of
+    that kind are left out: nobody's words are in them. Where all are touched, it is the first.
     """
     text = data.decode("utf-8", "surrogateescape")
-    begin = _BEGIN.search(text)
+    intact = _intact(text)
+    begin: re.Match[str] | None = None
+    if intact:
+        for again, over in reversed(intact[:-1]):
+            text = text[: again.start()] + text[over.end() :]
+        begin = _BEGIN.search(text, intact[-1][0].start() - sum(e.end() - b.start() for b, e in intact[:-1]))
+    begin = begin or _BEGIN.search(text)
     end = _END.search(text, begin.end() if begin else 0)
     if begin is None and end is None:
         return Split(text, None, "")
@@ -58,6 +66,18 @@ def split(data: bytes) -> Split:
     inner = text[start : end.start() if end else len(text)].strip("\r\n")
     block = Block(int(begin[1]) if begin else None, inner)
     return Split(text[: first.start()], block, text[end.end() :] if end else "", end[1] if begin and end else "")
+
+
+def _intact(text: str) -> list[tuple[re.Match[str], re.Match[str]]]:
+    """The markers of the blocks whose text is the one that was written."""
+    markers = sorted([*_BEGIN.finditer(text), *_END.finditer(text)], key=lambda marker: marker.start())
+    return [
+        (begin, end)
+        for begin, end in pairwise(markers)
+        if begin.re is _BEGIN
+        and end.re is _END
+        and text_digest(text[begin.end() : end.start()].strip("\r\n")) == end[1]
+    ]
 
 
 def join(parts: Split, block: Block, *, below: str = "") -> bytes:

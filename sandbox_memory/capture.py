@@ -8,9 +8,11 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from .errors import ConfigError
 from .host import Slot
 from .records import RunCapture
 
@@ -63,6 +65,9 @@ class Remembers(Protocol):
     def wants(self, rollout_id: str, paused: tuple[object, ...]) -> bool:
         """Whether a run with that id is to be recorded, given the switches that were paused when it started."""
 
+    def scoped(self, context: object) -> Remembers:
+        """This memory with the scope that a run with that context has; `ConfigError` if the context gives none."""
+
 
 @dataclass
 class _Part:
@@ -95,6 +100,22 @@ class Run:
         self._current: object = None
         self._entered: dict[int, tuple[object, object]] = {}
         self._off: set[int] = set()
+        self._context: object = None
+        self._scoped: dict[int, tuple[Remembers, Remembers]] = {}
+
+    def memories_of(self, agent: object, context: object = None) -> list[Remembers]:
+        """The memories of an agent with the scopes of this run, in the agent's order.
+
+        `context` is the run's, where its caller knows it. A memory has the scope that it had at its first turn until
+        the run ends, whatever becomes of the context meanwhile. Raises `ConfigError` for one that has none.
+        """
+        self._context = self._context if context is None else context
+        found = []
+        for memory in self._memories(agent):
+            if id(memory) not in self._scoped:
+                self._scoped[id(memory)] = (memory, memory.scoped(self._context))
+            found.append(self._scoped[id(memory)][1])
+        return found
 
     def entered(self, agent: object, session: object, *, resumed: bool) -> None:
         """An agent is about to act in that session; called before each of its turns. Raises `ConfigError`."""
@@ -103,7 +124,7 @@ class Run:
         if self._entered.get(id(agent), (None, None))[1] is session:
             return
         self._entered[id(agent)] = (agent, session)
-        for memory in self._memories(agent):
+        for memory in self.memories_of(agent):
             if not memory.wants(self.rollout_id, self._paused):
                 self._off.add(id(memory.switches))
                 continue
@@ -161,11 +182,20 @@ class Run:
     def _slots(self, agent: object, session: object) -> list[Slot]:
         if session is None:
             return []
-        return [
-            memory.slot(session)
-            for memory in self._memories(agent)
+        try:
+            memories = self.memories_of(agent)
+        except ConfigError:
+            return []  # it has not acted in this run, or it would have been refused
+        wanting = (
+            memory
+            for memory in memories
             if id(memory.switches) not in self._off and memory.wants(self.rollout_id, self._paused)
-        ]
+        )
+        slots = []
+        for memory in wanting:
+            with suppress(ConfigError):  # it was refused when its agent entered, and said so
+                slots.append(memory.slot(session))
+        return slots
 
     def _capture(self, run: Ended, part: _Part) -> RunCapture:
         rollout_id = self.rollout_id
@@ -182,6 +212,26 @@ class Run:
             agent=", ".join(dict.fromkeys(part.agents)) or None,
             resumed=self.resumed,
         )
+
+
+def newest_request(said: object) -> str:
+    """The text of the newest messages that the user sent one after another, of a run's input; maybe empty."""
+    if isinstance(said, str):
+        return said
+    texts: list[str] = []
+    for item in reversed(said) if isinstance(said, Sequence) else ():
+        if isinstance(item, Mapping) and item.get("role") == "user":
+            texts.append(_text(item.get("content")))
+        elif texts:
+            break
+    return "\n".join(text for text in reversed(texts) if text)
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, Iterable) else ()
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part, Mapping) and part.get("text"))
 
 
 def resumable_id(items: Iterable[object]) -> RolloutId | None:

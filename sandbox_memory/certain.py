@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from .governance.grounding import ungrounded
-from .governance.wording import content, hard_words, normal, words
-from .known import Known, subject_key
+from .governance.wording import content, hard_words, normal, subject_key, words
+from .known import Known
 from .lexical import Index
 from .records import Candidate, Evidence, Kind, Record, Trust
 from .sameness import Said, same

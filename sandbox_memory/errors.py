@@ -11,6 +11,10 @@ class ConfigError(SandboxMemoryError, ValueError):
     """A setting is outside its bounds or contradicts another; nothing was read or written."""
 
 
+class OtherTenant(ConfigError):
+    """The workspace holds, or its session has, another tenant's memory; nothing of this one was read or written."""
+
+
 class WorkspaceError(SandboxMemoryError, OSError):
     """A file of the workspace cannot be read or written.
 
@@ -33,6 +37,22 @@ class Conflict(SandboxMemoryError):
     def __init__(self, path: str, what: str = "changed since it was read") -> None:
         self.path = path
         super().__init__(f"{path}: {what}")
+
+
+class LostUpdate(SandboxMemoryError):
+    """A record was written on a version that it is no longer at; nothing was changed.
+
+    `id` names the record; it was `expected` to be at that version, and is at `version` with the words `text` instead of
+    being given the words `yours`.
+    """
+
+    def __init__(self, id: str, expected: int, version: int, text: str, yours: str) -> None:
+        self.id, self.expected, self.version, self.text, self.yours = id, expected, version, text, yours
+        wanted = f", and yours would be “{yours}”" if yours else ""
+        super().__init__(
+            f"{id} is at version {version}, not {expected}: it says “{text}” now{wanted}. Nothing was changed; "
+            f"decide on what it says now, and name version {version}"
+        )
 
 
 class LockTimeout(SandboxMemoryError, TimeoutError):

@@ -6,13 +6,17 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from . import tenancy
 from .config import MemoryGenerateConfig, MemoryReadConfig
-from .errors import ConfigError
+from .errors import ConfigError, OtherTenant
 from .guard import Guard
+from .holding import forgive, held
 from .layout import Layout
 from .records import RunCapture
+from .scope import tenant_of
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
@@ -21,8 +25,6 @@ logger = logging.getLogger(__name__)
 
 OPEN_TIMEOUT = 30.0
 """Seconds that a run waits for its briefing; after that it goes on without memory."""
-HOLD_TIMEOUT = 5.0
-"""Seconds that a cancelled run still waits for its segment to be written."""
 MOST_UNWRITTEN = 500
 """How many captures of closed sessions are kept in this process for another try, of all workspaces."""
 RUN_GRACE = 1.0
@@ -60,17 +62,20 @@ class Slot:
             if self._pipeline is None:
                 from .pipeline import Pipeline  # not needed before a session is: it takes longer than all the rest
 
-                pipeline = Pipeline.for_session(
-                    self.host.session, self.layout, self.generate, self.read, self.guard
-                )
+                pipeline = Pipeline.for_session(self.host.session, self.layout, self.generate, self.read, self.guard)
+                if tenant_of(self.layout.memories_dir):
+                    await tenancy.refuse_others(pipeline.store.workspace, self.layout.memories_dir)
                 await pipeline.open()
                 self._pipeline = pipeline
         self._pipeline.generate, self._pipeline.read = self.generate, self.read
         return self._pipeline
 
-    async def briefing(self) -> str:
-        """What the next run is told; empty if there is nothing, or if memory failed, which is logged."""
-        work = self.host.start(self._briefing())
+    async def briefing(self, about: str = "") -> str:
+        """What the next run, which is about that, is told; empty if there is nothing, or if memory failed (logged).
+
+        Raises `OtherTenant` where this workspace is not for this memory.
+        """
+        work = self.host.start(self._briefing(about))
         try:
             await asyncio.wait({work}, timeout=OPEN_TIMEOUT)
         finally:
@@ -80,12 +85,14 @@ class Slot:
             return ""
         if work.cancelled() or (error := work.exception()) is None:
             return "" if work.cancelled() else work.result()
+        if isinstance(error, OtherTenant):
+            raise error
         logger.warning("memory of %s: cannot be read (%s); the run goes on without", *self._name, said(error))
         return ""
 
-    async def _briefing(self) -> str:
+    async def _briefing(self, about: str) -> str:
         pipeline = await self.opened()
-        return await pipeline.briefing() if self.read is not None else ""
+        return await pipeline.briefing(about=about) if self.read is not None else ""
 
     async def record(self, capture: RunCapture) -> None:
         """Write the capture, and those that could not be written before; what fails is logged and kept.
@@ -108,7 +115,8 @@ class Slot:
                     try:
                         await self.write(self.kept[0])
                     except Exception as error:  # noqa: BLE001 - whatever fails must not fail the run
-                        failed.append(self.kept[0])
+                        if not isinstance(error, OtherTenant):  # it has no business here, now or later
+                            failed.append(self.kept[0])
                         self._complain(error)
                     del self.kept[0]
             finally:
@@ -119,10 +127,13 @@ class Slot:
     def _complain(self, error: Exception) -> None:
         if (cause := said(error)) != self._cause:
             self._cause = cause
+            refused = isinstance(error, OtherTenant)
             logger.warning(
-                "memory of %s: a run could not be written (%s); it is kept and tried again, at close at the latest",
+                "memory of %s: a run %s (%s)%s",
                 *self._name,
+                "is not recorded" if refused else "could not be written",
                 cause,
+                "" if refused else "; it is kept and tried again, at close at the latest",
                 exc_info=error if logger.isEnabledFor(logging.DEBUG) else None,
             )
 
@@ -130,7 +141,8 @@ class Slot:
         """Write what is kept, then extract and consolidate; raises what the pipeline raises."""
         if self.generate is not None:
             await self._write()
-            await (await self.opened()).close(run_config=self.run_config)
+            with suppress(OtherTenant):  # then nothing of this memory is here, and its runs were told so
+                await (await self.opened()).close(run_config=self.run_config)
         elif self._pipeline is not None:
             self._pipeline.leave()
 
@@ -164,11 +176,12 @@ class Host:
         """The slot of that layout, made at its first use; a later use leaves its settings, which count from then on.
 
         Raises `ConfigError` if another memory of the session generates in one of the two folders, with another one
-        beside it or another preset.
+        beside it or another preset, and `OtherTenant` if the session is another tenant's.
         """
         key = (layout.memories_dir, layout.sessions_dir, generate is not None)
         slot = self._slots.get(key)
         if slot is None or slot.layout != layout:
+            tenancy.claim(self.session, layout.memories_dir, self._beside())
             if generate is not None:
                 self._refuse_overlap(layout)
             slot = self._slots[key] = Slot(self, layout, generate, read, guard)
@@ -178,6 +191,14 @@ class Host:
         slot.read = read or slot.read
         return slot
 
+    def _beside(self) -> list[str]:
+        """The memories folders that other sessions have open in the same workspace; empty once that was asked."""
+        if tenancy.is_claimed(self.session):
+            return []
+        here, hosts = whereabouts(self.session), [reference() for reference in list(_HOSTS.values())]
+        others = [host for host in hosts if host is not None and host is not self and host._slots]
+        return [folder for host in others if whereabouts(host.session) == here for folder, _, _ in host._slots]
+
     def _refuse_overlap(self, layout: Layout) -> None:
         for (memories, sessions, generating), slot in self._slots.items():
             if not generating:
@@ -185,6 +206,8 @@ class Host:
             for name, mine, theirs in (
                 ("memories_dir", layout.memories_dir, memories),
                 ("sessions_dir", layout.sessions_dir, sessions),
+                ("memories_dir", layout.memories_dir, sessions),
+                ("sessions_dir", layout.sessions_dir, memories),
             ):
                 if mine == theirs:
                     raise ConfigError(
@@ -306,25 +329,6 @@ def report(task: asyncio.Task[Any], slot: Slot) -> None:
             said(error),
             exc_info=error if logger.isEnabledFor(logging.DEBUG) else None,
         )
-
-
-async def held(task: asyncio.Task[Any]) -> None:
-    """Wait for a task that must not be cut off; a cancellation in between is delivered at the caller's next step."""
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        await asyncio.wait({task}, timeout=HOLD_TIMEOUT)
-        forgive()
-        current = asyncio.current_task()
-        if current is not None:
-            current.cancel()
-
-
-def forgive() -> None:
-    """Take back the count of a cancellation that was caught, on Pythons that count (3.11 and later)."""
-    uncancel = getattr(asyncio.current_task(), "uncancel", None)
-    if uncancel is not None:
-        uncancel()
 
 
 def said(error: BaseException) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from . import checking
@@ -11,6 +12,8 @@ from .checking import CheckReport, Finding
 from .document import Document
 from .errors import Unknown
 from .folding import fold
+from .folding.past import Then, as_of
+from .governance.lifetime import EXPIRED
 from .layout import Layout
 from .ledger import Operation
 from .pipeline.reports import due
@@ -19,6 +22,7 @@ from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State, candidates_of
+from .usage import LARGEST, Use, read
 
 __all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
 
@@ -69,6 +73,7 @@ class Reason:
     visible: bool
     replaced: tuple[Record, ...] = ()
     successor: Record | None = None
+    use: Use = field(default_factory=Use)
 
 
 class Inquiry:
@@ -81,6 +86,11 @@ class Inquiry:
         """The records as the ledger has them now."""
         await self.store.see()
         return fold(self.store.ledger)
+
+    async def as_of(self, when: str | int | datetime) -> Then:
+        """The records as they were at a time or after a commit; see `folding.past.as_of`."""
+        await self.store.see()
+        return as_of(self.store.ledger, when)
 
     async def status(self) -> dict[str, Any]:
         """Counts, pending work with its causes, usage, and files that are not usable."""
@@ -100,6 +110,8 @@ class Inquiry:
             "records_by_kind": kinds,
             "hidden": sum(1 for r in state.records.values() if r.status is Status.ACTIVE) - len(visible),
             "superseded": sum(1 for r in state.records.values() if r.status is Status.SUPERSEDED),
+            "expired": sum(1 for r in state.records.values() if r.status is Status.RETIRED and r.retired == EXPIRED),
+            "let_go": sum(1 for r in state.records.values() if r.status is Status.RETIRED and r.retired != EXPIRED),
             "deleted": sum(1 for r in state.records.values() if r.status is Status.DELETED),
             "inbox": [p.text for p in state.proposals.values()],
             "rollouts": sum(1 for name in seen.sessions if name.endswith(".jsonl")),
@@ -164,7 +176,8 @@ class Inquiry:
     async def why(self, target: str) -> Reason:
         """Why a record is there, by its id or by `FILE:LINE`; raises `Unknown` for neither."""
         id = await self._id(target)
-        state = await self.state()
+        seen = await self.store.see()
+        state = fold(self.store.ledger)
         record = state.records.get(id)
         if record is None:
             raise Unknown(f"there is no record {id}; `sandbox-memory show` lists the records with their ids")
@@ -177,8 +190,9 @@ class Inquiry:
             if o.id == id or id in o.facts.get("replaces", ())
         )
         replaced = tuple(r for r in state.records.values() if r.superseded_by == id)
+        use = read(seen.usage[:LARGEST], self.store.at()).get(id, Use())
         return Reason(
-            record, receipts, events, id in state.visible(), replaced, state.records.get(record.superseded_by)
+            record, receipts, events, id in state.visible(), replaced, state.records.get(record.superseded_by), use
         )
 
     async def _id(self, target: str) -> str:
@@ -223,14 +237,28 @@ class Inquiry:
         report.findings += checking.chain(layout.ledger, ledger, state)
         for path, what in seen.unusable.items():
             report.findings.append(Finding("file", path, what, "move it away; the file is written again"))
-        ours = checking.commits(layout.ledger, files.get(layout.ledger, b""), ledger, report)
+        witness = self.store.witness
+        ours = checking.commits(layout.ledger, files.get(layout.ledger, b""), ledger, witness, report)
+        recorded = witness.recorded()
         forged: dict[str, set[int]] = {}
         for stem, path in paths.items():
             consumed = state.rollouts[stem].consumed if stem in state.rollouts else 0
-            forged[stem] = checking.transcript(path, files.get(path, b""), consumed=consumed, ours=ours, report=report)
+            forged[stem] = checking.transcript(
+                path,
+                files.get(path, b""),
+                consumed=consumed,
+                ours=ours,
+                witness=witness,
+                report=report,
+                recorded=recorded.get(path, ()),
+            )
         for path, data in ((layout.handbook, seen.handbook), (layout.summary, seen.summary)):
             report.findings += checking.bullets(path, data or b"", state, ledger)
+        report.findings += checking.block(layout.summary, seen.summary or b"", ledger)
         report.findings += checking.claims(ledger, state)
+        report.findings += checking.edits(ledger, state)
+        if self.store.root is not None:
+            report.findings += checking.planted(self.store.root, layout.memories_dir, state)
         await self._receipts(state, forged, report)
         return report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from .governance.wording import normal
+from .governance.wording import subject_key
 from .lexical import Index
 from .records import Candidate, Evidence, Record
 from .sameness import Said, said
@@ -87,11 +87,6 @@ class Known:
         if value.id not in self._said:
             self._said[value.id] = said(value, self.audience)
         return self._said[value.id]
-
-
-def subject_key(subject: str) -> str:
-    """A subject as subjects are compared."""
-    return " ".join(normal(subject).casefold().split())
 
 
 def _place(evidence: Evidence) -> tuple[str, str, int]:

@@ -1,9 +1,9 @@
 """The append-only history of records: one line a commit, chained by digests that survive an erased text.
 
-A line is a JSON object `{"commit", "prev", "at", "actor", "operations", "consolidated"?, "settings"?}`. `prev` is the
-digest of the line before. What a line says in words stands in the `body` of its operations; the chain covers
-`sha256(salt + body)`, so that a body and its salt can be erased and the chain still verifies. `docs/formats.md` has
-examples.
+A line is a JSON object `{"commit", "prev", "at", "actor", "operations", "consolidated"?, "settings"?, "mac"?}`.
+`prev` is the digest of the line before. What a line says in words stands in the `body` of its operations; the chain
+covers `sha256(salt + body)`, so that a body and its salt can be erased and the chain still verifies. `mac` is a host's
+seal, which the chain does not cover. `docs/formats.md` has examples.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from .workspace import Mark
 
@@ -43,7 +43,8 @@ class Commit:
     """One line of the ledger, read or about to be written.
 
     `ordinal` counts from 1. `consolidated` lists the extractions, as (rollout, ordinal of its `extract`), that this
-    commit took in. `digest` is that of the written line; of lines that were read, only the last one has it.
+    commit took in. `digest` is that of the written line; of lines that were read, only the last one has it. `number` is
+    what the line calls itself: the ordinal, unless lines before it are missing.
     """
 
     ordinal: int
@@ -55,6 +56,17 @@ class Commit:
     prev: str = ""
     digest: str = ""
     line: int = 0
+    number: int = 0
+
+
+class Witness(Protocol):
+    """Says of each commit whether it is to be believed, and signs those that are written."""
+
+    def sign(self, digest: str) -> str:
+        """The seal of a commit of ours with that digest; empty for none."""
+
+    def judged(self, ledger: Ledger, fresh: Sequence[tuple[int, bytes, Mapping[str, Any]]]) -> Ledger:
+        """The ledger with its `passed` brought up to date, given its new lines: ordinal, bytes, JSON."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,28 @@ class Ledger:
     lines: int = 0
     folds: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     """States that were folded already, by ordinal; a ledger that goes on from this one shares them."""
+    witness: Witness | None = field(default=None, repr=False, compare=False)
+    passed: frozenset[int] = frozenset()
+    """The ordinals of commits that something else wrote: they are in the chain, and count for nothing."""
+    ours: bool = False
+    """True if one of the lines is known to be ours."""
 
     @property
     def head(self) -> str:
         """Digest of the last line; empty for an empty ledger."""
         return self.commits[-1].digest if self.commits else ""
+
+    @property
+    def number(self) -> int:
+        """What the last commit that is believed calls itself, and no less than their count."""
+        believed = (commit.number for commit in reversed(self.commits) if commit.ordinal not in self.passed)
+        return max(len(self.commits), next(believed, 0))
+
+    def digest_at(self, ordinal: int) -> str:
+        """The digest of that commit as the one after it names it; empty if there is no such commit."""
+        if not 0 < ordinal <= len(self.commits):
+            return ""
+        return self.commits[ordinal].prev if ordinal < len(self.commits) else self.head
 
     @cached_property
     def mark(self) -> Mark:
@@ -94,15 +123,18 @@ class Ledger:
         return len(self.commits)
 
 
-def parse(data: bytes, after: Ledger | None = None) -> Ledger:
+def parse(data: bytes, after: Ledger | None = None, witness: Witness | None = None) -> Ledger:
     """Read a ledger file; with `after`, the ledger of a prefix that ends in a whole line, only what follows it.
 
     A line that is not JSON (a torn append) is passed over; a line that breaks the chain or whose words are not the ones
-    that its digest covers is kept. `Ledger.problems` tells of both, and `sandbox-memory check` is where it is judged.
+    that its digest covers is kept. `Ledger.problems` tells of both, and `sandbox-memory check` is where it is judged. A
+    `witness` says which of the commits are believed; that of `after` goes on.
     """
     commits: list[Commit] = list(after.commits) if after else []
     start, before = (len(after.data), after.lines) if after else (0, 0)
     new, last = data[start:].split(b"\n"), None
+    witness = after.witness if after else witness
+    fresh: list[tuple[int, bytes, Mapping[str, Any]]] = []
     for number, raw in enumerate(new, before + 1):
         if not raw.strip():
             continue
@@ -112,10 +144,15 @@ def parse(data: bytes, after: Ledger | None = None) -> Ledger:
         except _NOT_OURS:
             continue
         last = line
+        if witness is not None:
+            fresh.append((len(commits), raw, line))
     if last is not None:
         commits[-1] = replace(commits[-1], digest=chain_digest(last))
     lines = before + len(new) - (not new[-1])
-    return Ledger(tuple(commits), data, lines, after.folds if after else {})
+    ledger = Ledger(tuple(commits), data, lines, after.folds if after else {}, witness)
+    if after:
+        ledger = replace(ledger, passed=after.passed, ours=after.ours)
+    return witness.judged(ledger, fresh) if witness is not None and fresh else ledger
 
 
 def _problems(data: bytes) -> Iterator[Problem]:
@@ -146,9 +183,9 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
     Ordinals, `prev`, salts and digests of the drafts are set here.
     """
     commits, lines = list(ledger.commits), list[bytes]()
-    for draft in drafts:
+    for number, draft in enumerate(drafts, ledger.number + 1):
         line: dict[str, Any] = {
-            "commit": len(commits) + 1,
+            "commit": number,
             "prev": commits[-1].digest if commits else "",
             "at": draft.at,
             "actor": draft.actor,
@@ -158,14 +195,17 @@ def encode(ledger: Ledger, drafts: Iterable[Commit]) -> tuple[bytes, Ledger]:
             line["consolidated"] = [list(key) for key in draft.consolidated]
         if draft.settings is not None:
             line["settings"] = dict(draft.settings)
-        commit = _decode(line, line["commit"], ledger.lines + len(lines) + 1)
+        commit = _decode(line, len(commits) + 1, ledger.lines + len(lines) + 1)
         commits.append(replace(commit, digest=chain_digest(line)))
+        if ledger.witness is not None and (mac := ledger.witness.sign(commits[-1].digest)):
+            line["mac"] = mac
         lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
     if not lines:
         return b"", ledger
     torn = b"" if not ledger.data or ledger.data.endswith(b"\n") else b"\n"  # a workspace's append ends it first
     data = b"".join((ledger.data, torn, *lines))
-    return b"".join(lines), Ledger(tuple(commits), data, ledger.lines + len(lines), dict(ledger.folds))
+    after = Ledger(tuple(commits), data, ledger.lines + len(lines), dict(ledger.folds), ledger.witness)
+    return b"".join(lines), replace(after, passed=ledger.passed, ours=True)
 
 
 def erase(data: bytes, keep: Mapping[int, Sequence[bool]]) -> bytes:
@@ -216,6 +256,7 @@ def _decode(line: Mapping[str, Any], ordinal: int, number: int) -> Commit:
         settings=settings,
         prev=str(line["prev"]),
         line=number,
+        number=line["commit"],
     )
 
 
@@ -233,6 +274,11 @@ def _decode_operation(encoded: Mapping[str, Any]) -> Operation:
     )
 
 
+def words_hold(line: Mapping[str, Any]) -> bool:
+    """True if the words of all operations are those that their digests cover, or erased."""
+    return not any(_false_bodies(line["operations"]))
+
+
 def _false_bodies(operations: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for operation in operations:
         body, digest = operation.get("body"), operation.get("digest")
@@ -241,9 +287,9 @@ def _false_bodies(operations: Iterable[Mapping[str, Any]]) -> Iterable[str]:
 
 
 def chain_digest(line: Mapping[str, Any]) -> str:
-    """sha256 of the line in canonical JSON, without the erasable words and their salts."""
+    """sha256 of the line in canonical JSON, without the erasable words, their salts, and the seal."""
     bare = {
-        **line,
+        **{key: value for key, value in line.items() if key != "mac"},
         "operations": [
             {key: value for key, value in operation.items() if key not in ("salt", "body")}
             for operation in line["operations"]

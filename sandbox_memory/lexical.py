@@ -16,6 +16,9 @@ K1, B = 1.2, 0.75
 COMMON = 0.2
 """Share of the texts from which on a word adds to what rarer words found, but finds nothing more by itself."""
 
+TWO = 2
+"""How many words, of more than one character, two texts must share to be alike at all."""
+
 _BLANK = re.compile(r"[\W_]+")
 _UNSPACED = rf"{CJK}\u3040-\u30ff\uac00-\ud7af"
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^\W_{_UNSPACED}]+(?:'[^\W\d_]+)?")
@@ -80,13 +83,36 @@ class Index:
             if not holders:
                 del self._holders[term]
 
+    def likeness(self, text: str, most: int) -> list[tuple[str, float]]:
+        """The ids of the texts most alike with how alike they are, from 0 to 1: best first by `search`.
+
+        That is the weight of the words that both have, in parts of all that the one with less has; it takes two words.
+        What no text has says as little as what all have.
+        """
+        asked = frozenset(terms(text)) if self._texts else frozenset()
+        weights = {term: self._rarity(term) for term in asked}
+        whole, found = sum(weights.values()), []
+        for id in self.search(text, most):
+            both = [term for term in self._texts[id] if term in asked]
+            if sum(len(term) > 1 for term in both) >= TWO:
+                least = min(whole, sum(map(self._rarity, self._texts[id])))
+                found.append((id, sum(weights[term] for term in both) / least))
+        return found
+
+    def _rarity(self, term: str) -> float:
+        return math.log(1 + len(self._texts) / (len(self._holders.get(term, ())) or len(self._texts)))
+
+    def _weight(self, term: str) -> float:
+        number = len(self._holders.get(term, ()))
+        return math.log(1 + (len(self._texts) - number + 0.5) / (number + 0.5))
+
     def search(self, text: str, most: int) -> list[str]:
         """The ids of the texts most alike, at most `most`, best first; of equals the one that came last."""
         asked = sorted((len(self._holders[term]), term) for term in dict.fromkeys(terms(text)) if term in self._holders)
         scores: dict[str, float] = {}
         mean = self._length / (len(self._texts) or 1)
         for number, term in asked:
-            weight = math.log(1 + (len(self._texts) - number + 0.5) / (number + 0.5))
+            weight = self._weight(term)
             holders = self._holders[term]
             if number > COMMON * len(self._texts) and len(scores) >= most:
                 holders = {id: holders[id] for id in scores if id in holders}

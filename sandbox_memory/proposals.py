@@ -10,6 +10,10 @@ from .ledger import Operation
 from .state import Proposal, State, operation_json
 
 
+WRITES = ("add", "supersede", "merge", "revise", "restore")
+"""Operations that bring a text into the memory."""
+
+
 def new_id() -> str:
     """A fresh record id, random: `m-` and 10 hex digits."""
     return f"m-{secrets.token_hex(5)}"
@@ -46,6 +50,13 @@ def propose(
         "about": dict(about),
     }
     yield Operation("propose", id, {"source": source}, body)
+
+
+def question(new: str | None, old: str | None) -> str:
+    """The question whether one text is to be remembered, to replace another, or to be deleted."""
+    if new is None:
+        return f"delete “{old}”?"
+    return f"remember “{new}”?" if old is None else f"replace “{old}” by “{new}”?"
 
 
 def _id(key: str) -> str:

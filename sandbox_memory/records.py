@@ -177,7 +177,10 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     subject: str = ""
     task: str = ""
-    importance: float = 0.5
+    importance: float | None = None
+    """From 0 to 1; None where the extractor did not say, so that its kind decides."""
+    owner: str = ""
+    """The conversation of the one customer whose it is, where many are served; empty for what is for everybody."""
 
     @property
     def trust(self) -> Trust:
@@ -282,6 +285,8 @@ class Record:
     """ISO times between which it was so; `valid_to` is set when another record replaced it, or when it expired."""
     retired: str = ""
     """Why it was let go, if it was."""
+    owner: str = ""
+    """Whose it is, as of a candidate."""
 
     def changed(self, **values: Any) -> Record:
         """A copy with those fields replaced and the version counted up."""

@@ -8,20 +8,25 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from .certain import Sure, Waiting, decide
-from .governance.wording import meaning, normal
+from .governance.forgetting import FILLED, remains
+from .governance.wording import hard_words, meaning, normal
 from .known import Known
-from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status
+from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status, Trust
 from .sameness import overlap, tokens
-from .state import State
+from .state import State, evidence_of
 from .tokens import estimate
 
-DELETED, CHANGED, REPLACED, KNOWN = (
+DELETED, CHANGED, REPLACED, KNOWN, RETIRED, DECIDED, ASKED = (
     "a person deleted it",
     "a person changed it",
     "it was replaced since",
     "it is known already",
+    "it expired, or was let go unused",
+    "a person decided about it",
+    "it waits for an answer in the inbox",
 )
 """Why a candidate says nothing new."""
+OLD_NEWS = (DELETED, CHANGED, REPLACED, KNOWN, RETIRED, DECIDED, ASKED)
 TELLING = 3
 """How many words that carry meaning it takes to be an echo: fewer stand anywhere."""
 RESTATED, MADE_OF = 0.8, 0.5
@@ -178,11 +183,13 @@ def _summaries(candidates: Sequence[Candidate], records: Sequence[Record], state
 def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
     """The raw memory without what a person had forgotten: its words must not come into the ledger once more."""
     forgotten = [r.id for r in state.records.values() if r.status is Status.FORGOTTEN]
-    spans = [span for id in forgotten for span in state.tombstones.get(id, ())]
+    spans = [span for id in (*forgotten, *state.erasures) for span in state.tombstones.get(id, ())]
     kept = tuple(
         candidate
         for candidate in raw.candidates
         if not any(quote.overlaps(span) for quote in candidate.evidence for span in spans)
+        and not any(FILLED.search(text) for text in (candidate.text, candidate.subject))
+        and (not candidate.evidence or any(meaning(remains(quote.quote)) for quote in candidate.evidence))
     )
     gone = len(raw.candidates) - len(kept)
     refused = (Refusal(f"{gone} of the memories", "a person had this forgotten"),) if gone else ()
@@ -198,12 +205,17 @@ class Screen:
         for id, spans in state.tombstones.items():
             record = state.records.get(id)
             gone = record is None or record.status is not Status.ACTIVE
-            self._add(spans, DELETED if gone else CHANGED)
+            self._add(spans, DECIDED if id.startswith("p-") else DELETED if gone else CHANGED)
+        for proposal in state.proposals.values():
+            for operation in proposal.operations:
+                self._add(evidence_of(operation), ASKED)
         for record in state.records.values():
             if record.status in (Status.ACTIVE, Status.HELD):
                 self._add(record.evidence, KNOWN)
             elif record.status is Status.SUPERSEDED:
                 self._add(record.evidence, REPLACED)
+            elif record.status is Status.RETIRED:
+                self._add(record.evidence, RETIRED)
 
     def _add(self, spans: Iterable[Evidence], why: str) -> None:
         for span in spans:
@@ -229,6 +241,8 @@ class Screen:
         for (span, why), said in zip(spent, self._words[place], strict=True):
             if span.overlaps(quote) or (said in whole and _echoes(text, span.quote)):
                 return why
+            if quote.trust is Trust.AGENT and span.trust >= Trust.USER and _says_back(text, quote, span):
+                return why
         return ""
 
 
@@ -248,6 +262,17 @@ def _echoes(text: str, spent: str) -> bool:
     own = meaning(text)
     both = len(own & known)
     return both >= RESTATED * len(known) or both >= MADE_OF * max(len(own), 1)
+
+
+def _says_back(text: str, quote: Evidence, span: Evidence) -> bool:
+    """True for what an agent answers to the spent words of a person, in nearly the same words and with no new value."""
+    known = meaning(span.quote)
+    values = {word.casefold() for word in hard_words(normal(span.quote))}
+    return (
+        len(known) >= TELLING
+        and all(len(meaning(each) & known) >= RESTATED * len(known) for each in (text, quote.quote))
+        and all(word.casefold() in values for word in hard_words(normal(text)))
+    )
 
 
 def echoes(evidence: Sequence[Evidence], rollouts: Mapping[str, Rollout]) -> Iterator[Evidence]:

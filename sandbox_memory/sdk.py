@@ -15,6 +15,7 @@ import posixpath
 import re
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
@@ -47,8 +48,8 @@ SEAM = (
     Name(
         "agents.sandbox.runtime",
         "SandboxRuntime.prepare_agent",
-        ("current_agent", "is_resumed_state"),
-        "an agent is about to act: its memories, its session, and whether the run was resumed",
+        ("current_agent", "current_input", "context_wrapper", "is_resumed_state"),
+        "an agent is about to act: its memories, its session, the run's context, and whether the run was resumed",
     ),
     Name("agents.sandbox.runtime", "SandboxRuntime.current_session", (), "the session that the agent acts in"),
     Name(
@@ -99,6 +100,9 @@ class Door(Protocol):
 
     def begin(self, run_config: Any, rollout_id: RolloutId) -> Run:
         """Follow a run; called in the context that it is started in."""
+
+    def preparing(self, run: Run, agent: Any, context: object, said: object) -> AbstractContextManager[None]:
+        """Give the clones that are made inside the scopes of that run; raise `UserError` for a memory without one."""
 
 
 _through = ""
@@ -165,12 +169,13 @@ def _wrap(runtime: Any, door: Door) -> None:
             return await prepare(self, **kwargs)
         door.check(agent)
         session = run.run_config.sandbox.session
-        try:
-            prepared = await prepare(self, **kwargs)
-            session = self.current_session
-        finally:
-            if session is not None:
-                _enter(run, agent, session, resumed=kwargs["is_resumed_state"])
+        with door.preparing(run, agent, kwargs["context_wrapper"].context, kwargs["current_input"]):
+            try:
+                prepared = await prepare(self, **kwargs)
+                session = self.current_session
+            finally:
+                if session is not None:
+                    _enter(run, agent, session, resumed=kwargs["is_resumed_state"])
         return prepared
 
     @functools.wraps(with_result)

@@ -83,7 +83,7 @@ def made_of(state: State) -> list[Skill]:
     What they are about is named by the words that the titles of the conversations share.
     """
     steps: dict[str, _Step] = {}
-    visible = state.visible().values()
+    visible = [record for record in state.visible().values() if not record.owner]
     for record in visible:
         command = _command(record)
         seen = {quote.rollout for quote in record.evidence if quote.trust in (Trust.OBSERVED, Trust.EXTERNAL)}

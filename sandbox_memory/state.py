@@ -7,8 +7,10 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from .governance.forgetting import Erasure
+from .governance.lifetime import expired, importance_of
 from .ledger import Operation
-from .records import Candidate, Evidence, Kind, Record, Status
+from .records import Candidate, Evidence, Kind, Record, Status, Trust
 
 DEFAULT_LIMIT = 256
 
@@ -31,6 +33,8 @@ class RolloutState:
     told: frozenset[str] = frozenset()
     """All titles and keywords that it had so far."""
     usage: Mapping[str, int] = field(default_factory=dict)
+    read: int = 0
+    """The highest watermark that it ever had."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ class State:
     """The fold of a ledger up to `ordinal`. Built by `fold`; read it, do not change it elsewhere."""
 
     ordinal: int = 0
+    at: str = ""
+    """The latest time that a commit so far has: it never goes back, also where a clock did."""
     records: dict[str, Record] = field(default_factory=dict)
     rollouts: dict[str, RolloutState] = field(default_factory=dict)
     pending: dict[tuple[str, int], tuple[Candidate, ...]] = field(default_factory=dict)
@@ -94,6 +100,12 @@ class State:
     """By the name of their folders, those included that a person deleted."""
     senseless: dict[int, str] = field(default_factory=dict)
     """Operations that could not be taken in, by the ordinal of their commit."""
+    passed: dict[str, int] = field(default_factory=dict)
+    """Records that only a commit names which something else wrote, by that commit's ordinal."""
+    erasures: dict[str, Erasure] = field(default_factory=dict)
+    """What was forgotten, by what recognises it."""
+    prose: dict[str, Mapping[str, Trust]] = field(default_factory=dict)
+    """Whose word the lines outside our block of a file are: digest to trust, by the file's name."""
     _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -115,6 +127,14 @@ class State:
         found: dict[str, Record] = self._once("visible", self._visible)
         return found
 
+    def expired(self, now: str) -> list[Record]:
+        """The records that have expired at that time and are not retired yet."""
+        ending: list[Record] = self._once("ending", self._ending)
+        return [record for record in ending if expired(record, now)]
+
+    def _ending(self) -> list[Record]:
+        return [record for record in self.records.values() if record.expires and record.status is Status.ACTIVE]
+
     def _once(self, name: str, work: Callable[[], Any]) -> Any:
         """What `work` gives, worked out once for each ordinal."""
         if self._memo.get("ordinal") != self.ordinal:
@@ -125,11 +145,17 @@ class State:
 
     def _visible(self) -> dict[str, Record]:
         selected = set(self.selection())
+        known = {stem for stem, rollout in self.rollouts.items() if rollout.order > (0, 0)}
         return {
             record.id: record
             for record in self.records.values()
             if record.status is Status.ACTIVE
-            and (record.protected or not record.support or not selected.isdisjoint(record.support))
+            and (
+                record.protected
+                or not record.support
+                or not selected.isdisjoint(record.support)
+                or not record.support <= known  # what was asked in a conversation that was not extracted yet
+            )
         }
 
     def copy(self) -> State:
@@ -150,7 +176,8 @@ def evidence_of(operation: Operation) -> tuple[Evidence, ...]:
 
 def candidate_facts(candidate: Candidate) -> dict[str, Any]:
     """The part of a candidate that an erasure leaves: kind and the places of its quotes."""
-    return {"kind": candidate.kind.value, "evidence": [e.to_json() for e in candidate.evidence]}
+    facts: dict[str, Any] = {"kind": candidate.kind.value, "evidence": [e.to_json() for e in candidate.evidence]}
+    return facts if candidate.importance is None else {**facts, "importance": candidate.importance}
 
 
 def candidate_body(candidate: Candidate) -> dict[str, Any]:
@@ -160,6 +187,7 @@ def candidate_body(candidate: Candidate) -> dict[str, Any]:
         "subject": candidate.subject,
         "task": candidate.task,
         "quotes": [e.quote for e in candidate.evidence],
+        **({"owner": candidate.owner} if candidate.owner else {}),
     }
 
 
@@ -174,6 +202,8 @@ def candidates_of(operation: Operation) -> tuple[Candidate, ...]:
             ),
             str(word.get("subject", "")),
             str(word.get("task", "")),
+            importance_of(fact["importance"]) if "importance" in fact else None,
+            str(word.get("owner", "")),
         )
         for fact, word in zip(operation.facts.get("candidates", ()), operation.body.get("candidates", ()), strict=False)
     )

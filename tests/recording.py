@@ -45,7 +45,7 @@ class Recording:
         await self.on_record(capture)
         self.captures.append(capture)
 
-    async def briefing(self) -> str:
+    async def briefing(self, about: str = "") -> str:
         self.briefed += 1
         return self.note
 

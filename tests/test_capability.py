@@ -484,11 +484,11 @@ def test_a_session_that_is_never_closed_can_be_freed(tmp_path: Path) -> None:
 # ---- the hook: whatever memory does, the snapshot is written
 
 
-async def raises(_: Any) -> None:
+async def raises(_: Any, about: str = "") -> None:
     raise RuntimeError("a broken pipeline")
 
 
-async def hangs(_: Any) -> None:
+async def hangs(_: Any, about: str = "") -> None:
     await asyncio.sleep(60)
 
 
@@ -624,7 +624,7 @@ def test_the_briefing_is_the_same_at_every_turn_and_new_at_the_next_run(
 ) -> None:
     notes = iter(["the port is 8443", "the port is 9443"])
 
-    async def briefing(_: Any) -> str:
+    async def briefing(_: Any, about: str) -> str:
         return next(notes)
 
     monkeypatch.setattr(Recording, "briefing", briefing)

@@ -35,7 +35,7 @@ from sandbox_memory.records import Usage
 from .kit import EchoModel, handbook, process, tell
 
 GOLDEN = Path(__file__).parent / "golden" / "help.txt"
-COMMANDS = ("demo", "process", "status", "show", "history", "why", "add", "forget", "check", "layouts")
+COMMANDS = ("demo", "process", "status", "show", "history", "why", "add", "edit", "restore", "forget", "check", "layouts")
 PORT = "the staging port is 8443"
 NEW_PORT = "the staging port is 9443 now"
 REVIEW = "我总是自己检查数据库迁移，请不要跳过这一步，也不要在没有我同意的情况下合并到主分支。"
@@ -432,7 +432,8 @@ def test_check_counts_what_is_too_much_to_tell(root: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("note ", "nose "), encoding="utf-8")
     said = sm("check", root, code=1).stdout
     assert "and 4 more of this kind" in said
-    assert len(of("check", root, code=1)["findings"]) == 12
+    found = [each["kind"] for each in of("check", root, code=1)["findings"]]
+    assert found.count("forged") == 12 and found.count("cut") == 1 == len(found) - 12
 
 
 def test_layouts_are_listed() -> None:

@@ -92,3 +92,30 @@ def test_every_operation_and_trust_is_explained() -> None:
     page = PAGE.read_text(encoding="utf-8")
     missing = [word for word in [*OPERATIONS, *(trust.label for trust in Trust)] if f"`{word}`" not in page]
     assert not missing
+
+
+ROOT = PAGE.parents[1]
+
+
+def test_every_promise_names_its_tests_and_they_are_there() -> None:
+    from benchmarks.security import promises
+
+    page = (PAGE.parent / "security.md").read_text(encoding="utf-8")
+    rows = promises(page)
+    table = page.partition("## The promises")[2].partition("\n## ")[0]
+    assert len(rows) == table.count("\n| **") >= 8, "a row is not read as a promise"
+    assert all(row.tests for row in rows), [row.name for row in rows if not row.tests]
+    named = set(re.findall(r"(?:tests|benchmarks)/\w+\.py", page))
+    assert not [file for file in sorted(named) if not (ROOT / file).is_file()]
+
+
+def test_what_the_security_page_says_of_the_key_and_the_state_folder_is_so() -> None:
+    from sandbox_memory.doors.cli import keys
+    from sandbox_memory.guard import SHORTEST_KEY
+
+    page = (PAGE.parent / "security.md").read_text(encoding="utf-8")
+    assert f"{SHORTEST_KEY} bytes or more" in page and keys.KEY in page and keys.KEY_FILE in page
+    assert "`make security`" in page and re.search(r"^security:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    order = re.search(r"Trust is (.+?);", page)
+    assert order is not None
+    assert re.findall(r"`(\w+)`", order[1]) == [trust.label for trust in sorted(Trust, reverse=True)]

@@ -10,6 +10,7 @@ import inspect
 import itertools
 import json
 import pickle
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -214,7 +215,8 @@ def test_the_turns_of_phase_two_are_bounded(tmp_path: Path, turns: int, asked: i
     generate = MemoryGenerateConfig(
         phase_one_model="offline", phase_two_model=silent, phase_two_max_turns=turns, attempts=1
     )
-    asyncio.run(visit(tmp_path / "w", "a", memory=Memory(generate=generate), say=RULE))
+    said = "I always want to see the diff before you commit anything."  # no ask to remember, which needs no model
+    asyncio.run(visit(tmp_path / "w", "a", memory=Memory(generate=generate), say=said))
     assert len(silent.seen) == asked
     (failure,) = state(tmp_path / "w").failures.values()
     assert f"within {asked} turns" in failure.cause
@@ -634,7 +636,8 @@ def test_a_summary_without_end_is_not_told_whole(tmp_path: Path) -> None:
     for memory in (SdkMemory(generate=None), Memory(generate=None)):
         (told,) = asyncio.run(visit(root, "x", memory=memory))
         system = told.model.seen[0]["system"]
-        assert "BEGIN\n" in system and "END\n" in system and 50_000 < len(system) < 100_000
+        assert "BEGIN" in system and re.search(r"^(- agent: \")?END\"?$", system, re.M)
+        assert 50_000 < len(system) < 100_000
 
 
 # ---- over HTTP: what is sent, and by which client

@@ -79,6 +79,26 @@ def test_two_agents_two_layouts(stream: bool, tmp_path: Path, capsys: pytest.Cap
     assert "We never quote prices" in (workspace / "memories" / "sales" / "MEMORY.md").read_text()
 
 
+def agreeing(scene: Scene) -> Steps:
+    scenes.append(scene)
+    yield from ()
+    return "Understood."
+
+
+def test_one_agent_many_users(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = load("one_agent_many_users")
+    asyncio.run(module.main(model=PolicyModel(agreeing), memory_model="offline", workspace=tmp_path / "many"))
+    said = {"ann": "keep your answers to one sentence", "bob": "I always review database migrations myself"}
+    for user, other in (("ann", "bob"), ("bob", "ann")):
+        (handbook,) = (tmp_path / "many" / user).rglob("MEMORY.md")
+        assert handbook.parent == tmp_path / "many" / user / "memories" / "tenant=acme" / f"user={user}"
+        asked = [text for name, text in module.TURNS if name == user][1]
+        (later,) = [scene for scene in scenes if scene.asked == asked]
+        assert "MEMORY SUMMARY" in later.prompt and said[other] not in later.prompt
+        assert said[user] in handbook.read_text() and said[user] in later.prompt
+    assert "user=ann/MEMORY.md" in capsys.readouterr().out
+
+
 def everything(workspace: Path, team: str) -> str:
     """All text of a team's memories and transcripts."""
     folders = (workspace / "memories" / team, workspace / "sessions" / team)

@@ -31,9 +31,9 @@ from .recording import run
 from .scripted import Scripted, agent, lines, session_in, shell
 
 FACTS = {
-    "g0": "Remember: I always review database migrations myself.",
-    "g1": "Remember: we never deploy on Fridays.",
-    "g2": "Remember: the staging server listens on port 8443.",
+    "g0": "I always review database migrations myself.",
+    "g1": "We never deploy on Fridays.",
+    "g2": "The staging server listens on port 8443.",
 }
 OUTSIDE = "the word of a file outside, which is nobody's memory"
 PATIENCE = 8.0
@@ -138,7 +138,7 @@ def finished(root: Path, *names: str, extractions: int = 1) -> None:
     assert not now.pending and not now.failures
     known = [record.text for record in now.visible().values()]
     for name in names:
-        fact = FACTS[name].removeprefix("Remember: ").rstrip(".")
+        fact = FACTS[name].rstrip(".")
         assert sum(fact in text for text in known) == 1, (name, known)
     agree(root)
     merged = (root / "memories/raw_memories.md").read_text(encoding="utf-8")
@@ -245,9 +245,9 @@ CASES = [
 def through_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let memory reach the session as it does a remote one: by commands that the session runs."""
 
-    def remote(session: Any, layout: Any, generate: Any, read: Any) -> Pipeline:
+    def remote(session: Any, layout: Any, generate: Any, read: Any, guard: Any) -> Pipeline:
         workspace = SessionWorkspace(session, str(session.state.manifest.root))
-        return Pipeline(workspace, layout, generate=generate, read=read)
+        return Pipeline(workspace, layout, generate=generate, read=read, guard=guard)
 
     monkeypatch.setattr(Pipeline, "for_session", remote)
 
@@ -392,7 +392,7 @@ def test_an_agent_that_wrecks_its_memory_still_has_one_next_time(bench: Bench, h
         known = [record.text for record in memory.records()]
         assert not memory.status()["pending"] and not memory.status()["unconsolidated"]
     for name in ("g1", "g2"):
-        assert sum(FACTS[name].removeprefix("Remember: ").rstrip(".") in text for text in known) == 1
+        assert sum(FACTS[name].rstrip(".") in text for text in known) == 1
 
 
 # ---- a disk that is full, and one that is read-only

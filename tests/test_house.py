@@ -28,10 +28,11 @@ errors
 records
 shipped layout templates config scope guard
 workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
-  screening lexical known sameness certain showing anchoring signed skills visits checking governance models search
+  screening drafting lexical known sameness certain showing anchoring sealing witness signed skills usage visits checking governance models search \
+  salting discreet
 stages
 pipeline
-host capture inquiry
+holding tenancy host capture inquiry
 sdk capability
 doors
 __main__ __init__

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_memory import anchoring
 from sandbox_memory.blocks import Block, join, split
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.models import (
@@ -68,6 +69,8 @@ def in_session(root: Path, work: Callable[[], None], *, killed: bool = False) ->
     if killed:
         (mark,) = (root / "memories" / ".open").iterdir()
         mark.rename(mark.with_name(mark.name.replace(f".{os.getpid()}.", ".999999.")))
+        for visit in anchoring.folder("visits").glob(f"*/{os.getpid()}.*"):
+            visit.rename(visit.with_name(visit.name.replace(f"{os.getpid()}.", "999999.", 1)))
         process(root)
 
 
@@ -217,7 +220,7 @@ def test_a_session_that_only_reads_counts_while_it_is_open(root: Path) -> None:
 
 
 def test_a_session_of_many_days_stays_open(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox_memory.pipeline import store
+    from sandbox_memory.pipeline import presence
 
     class Clock:
         now = 1_800_000_000.0
@@ -226,7 +229,7 @@ def test_a_session_of_many_days_stays_open(root: Path, monkeypatch: pytest.Monke
             return self.now
 
     clock = Clock()
-    monkeypatch.setattr(store, "time", clock)
+    monkeypatch.setattr(presence, "time", clock)
     folder = root / "memories" / ".open"
 
     async def go() -> None:

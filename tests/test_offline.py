@@ -159,7 +159,8 @@ def test_every_real_rollout_is_extracted_and_every_memory_is_verbatim_and_ground
     for path in files:
         said = parse_rollout(path.read_bytes(), rollout_id=path.stem, path=f"sessions/{path.name}")
         raw = extracted(said, layout)
-        assert raw.summary and raw.text and raw.task
+        assert raw.summary and raw.text
+        assert raw.task or layout.preset.audience == "many"  # a title that names the customer is left out there
         items = {(s.id, item.index): item for s in said.segments for item in s.items}
         for memory in raw.candidates:
             found += 1

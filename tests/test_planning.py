@@ -522,8 +522,8 @@ def test_a_summary_can_be_opened_redacted_and_as_data(waiting: Path) -> None:
     assert tool.params_json_schema["additionalProperties"] is False
     assert "new_notes.md (c1)" in model.seen[0]["input"][0]["content"] and "old_notes.md (r1)" in str(model.seen[0])
     (answer,) = outputs(model)
-    assert answer.startswith("<<<<<<<< SUMMARY begins") and answer.rstrip().endswith("SUMMARY ends >>>>>>>>")
-    assert answer.count("<<<<<<<< SUMMARY ends >>>>>>>>") == 1 and "hunter2" not in answer
+    assert answer.startswith("<<<<<<<< SUMMARY begins") and answer.rstrip().endswith(">>>>>>>>")
+    assert answer.count("<<<<<<<< SUMMARY ends ") == 1 and "hunter2" not in answer
     assert "missing here" in answer and estimate(answer) < 2_100
     assert "the staging port is wrong" in texts(waiting) and not report.failed
     assert state(waiting).consolidation_usage["requests"] >= 2

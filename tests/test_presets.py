@@ -23,7 +23,7 @@ from sandbox_memory.models import (
     ExtractionDraft,
     Request,
 )
-from sandbox_memory.records import Kind, Record, Usage
+from sandbox_memory.records import Kind, Record, Trust, Usage
 from sandbox_memory.templates import render
 
 from .kit import LIMITS, run
@@ -124,7 +124,7 @@ def test_extraction_is_told_what_this_layout_remembers_and_nothing_of_others(pre
 @pytest.mark.parametrize("memory_dir", MEMORY_DIRS)
 def test_the_read_prompt_is_short_and_names_the_ways_deeper(memory_dir: str, live_update: bool) -> None:
     text = render("read", memory_dir=memory_dir, live_update=live_update, summary="")
-    assert count(text) < 250
+    assert count(text) < 280
     for way in (
         f"`{memory_dir}/MEMORY.md`",
         "`skills/<name>/SKILL.md`",
@@ -206,7 +206,10 @@ def test_what_the_next_run_is_told_follows_the_order_of_the_headings(tmp_path: P
         assert WISH not in told and "ada_lovelace_77" not in told
         assert f"More in MEMORY.md: {preset.headings[Kind.PREFERENCE]} (search for the account)" in told
     else:
-        assert all(f"- {record.text}" in told.splitlines() for record in records) and "More in" not in told
+        plain = told.replace('"', "'")
+        assert all(record.text.replace('"', "'") in plain for record in records) and "More in" not in told
+        own = [record for record in records if record.trust >= Trust.USER]
+        assert own and all(f"- {record.text}" in told.splitlines() for record in own)
 
 
 def every_kind() -> Iterator[dict[str, Any]]:

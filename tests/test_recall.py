@@ -7,6 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from sandbox_memory import Memory, MemoryGenerateConfig, MemoryReadConfig
 from sandbox_memory.blocks import split
 from sandbox_memory.document import Document
+from sandbox_memory.governance.lifetime import moment, written
 from sandbox_memory.layout import load_preset
 from sandbox_memory.records import Evidence, Kind, Record, Trust
 from sandbox_memory.stages import recall
@@ -153,7 +155,8 @@ SHOWN = Evidence("r1", "s1", 3, 0, 5, "words", Trust.OBSERVED)
         (True, made("fact", text="ada_77: I live between two airports", evidence=(SAID,))),
         (True, made("fact", text="ada_77: the trip to Rome is ZX81AB", evidence=(SHOWN,), trust=Trust.OBSERVED)),
         (True, made("fact", text="refunds are always given in cash", evidence=(SAID,))),
-        (False, made("fact", text="basic fares cannot be changed", evidence=(SHOWN, SAID), trust=Trust.USER)),
+        (True, made("fact", text="basic fares can be changed", evidence=(SHOWN, SAID), trust=Trust.USER)),
+        (False, made("fact", text="basic fares cannot be changed", evidence=(SHOWN, SAID), trust=Trust.OBSERVED)),
         (False, made("fact", text="always offer the cheaper plan", protected=True, trust=Trust.HAND)),
         (False, made("lesson", text="`book` failed: no seats", evidence=(SHOWN,), trust=Trust.OBSERVED)),
         (False, made("procedure", text="`find_user` by `email` shows the id", evidence=(SHOWN,), trust=Trust.OBSERVED)),
@@ -412,3 +415,150 @@ def test_a_line_of_the_handbook_pasted_into_the_summary_loses_its_task(known: Pa
     (prompts,) = prompts_of(known, "8443")
     assert "- see also 8444\n" in prompts[0] and "[Task 1]" not in prompts[0]
     settled(known)
+
+
+# ---------------------------------------------------------------- what is like the request
+
+
+NOW = "2027-01-01T00:00:00.000+00:00"
+
+
+def days_ago(days: float) -> str:
+    return written(moment(NOW) - timedelta(days=days))
+
+
+def related(records: list[Record], about: str, budget: int = 500, preset: Any = DEFAULT, **more: Any) -> list[str]:
+    state = holding(*records)
+    return [each.text for each in recall.relevant(recall.Related(), state, preset, about, budget, NOW, **more)]
+
+
+DEPLOY = made(Kind.PROCEDURE, 1, "`make deploy ENV=staging` showed deployed billing to staging", group="Deploy billing")
+SMOKE = made(Kind.LESSON, 2, "the smoke check failed before the cache was warm", group="Deploy billing to staging")
+ACME = made(Kind.EPISODE, 3, "the demo with Acme went badly because there was no single sign-on", group="Acme")
+CHINESE = made(Kind.EPISODE, 4, "和恒达的演示不顺利，因为没有单点登录", group="恒达")
+TABS = made(Kind.PREFERENCE, 5, "I want tabs in every Makefile", group="Style")
+ALL = [
+    DEPLOY,
+    SMOKE,
+    ACME,
+    CHINESE,
+    TABS,
+    *(made(Kind.FACT, n, f"service {n} listens on port {n}") for n in range(60, 90)),
+]
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ("Please prepare the next demo with Acme.", {ACME}),
+        ("帮我准备给恒达的演示", {CHINESE}),
+        ("Deploy billing to staging, then tell me.", {DEPLOY, SMOKE}),
+        ("Where does service 77 listen?", {ALL[5 + 17]}),
+        ("What is the weather in Rome?", set()),
+        ("hello", set()),
+        ("你好", set()),
+        ("", set()),
+        ("the with to and of", set()),
+    ],
+)
+def test_episodes_are_told_when_alike_and_procedures_on_entering_their_task(about: str, expected: set[Record]) -> None:
+    assert set(related(ALL, about)[: max(1, len(expected))]) == {each.text for each in expected}
+
+
+def test_a_long_request_finds_what_a_part_of_it_is_about() -> None:
+    about = "We talked at length about the quarter, the budget and the new office. " * 5
+    assert ACME.text in related(ALL, f"{about} And prepare the demo with Acme, they ask for single sign-on.")
+
+
+def test_what_the_summary_shows_and_what_has_no_room_is_left_out() -> None:
+    about = "Please prepare the next demo with Acme."
+    assert ACME.text not in related(ALL, about, shown={ACME.id})
+    assert related(ALL, about, 0) == [] and related(ALL, about, 9) == []
+    many = [made(Kind.EPISODE, n, f"the demo with Acme number {n} went badly") for n in range(50)]
+    told = related(many, about, 100)
+    assert len(told) > 1 and sum(estimate(text) + recall.FRAME for text in told) <= 100
+
+
+def test_of_what_is_equally_alike_the_score_decides() -> None:
+    def one(number: int, days: float, importance: float = 0.5, kind: Kind = Kind.EPISODE) -> Record:
+        text = f"the demo with Acme was held in room {number}"
+        return made(kind, number, text, updated_at=days_ago(days), importance=importance)
+
+    about = "demo with Acme"
+    # score = relevance x 0.5^(age / half-life) x (0.5 + importance), the relevance being the same:
+    # young 0.5^(3/30) x 1.0 = 0.93; dear 0.5^(30/30) x 1.5 = 0.75; old 0.5^(60/30) x 1.0 = 0.25;
+    # a fact of the same age 0.5^(60/180) x 1.0 = 0.79
+    young, dear, old, fact = one(1, 3), one(2, 30, 1.0), one(3, 60), one(4, 60, kind=Kind.FACT)
+    assert related([old, dear, young, fact], about) == [young.text, fact.text, dear.text, old.text]
+    assert related([old, dear, young, fact], about, used={old.id: days_ago(0)})[0] == old.text
+
+
+def test_what_one_of_many_said_is_not_told_to_another_that_asks_alike() -> None:
+    theirs = made("fact", text="ada_77: I live between two airports", evidence=(SAID,))
+    text = "who lives between two airports cannot change a basic fare"
+    rule = made("fact", 2, text, evidence=(SHOWN,), trust=Trust.OBSERVED)
+    assert related([theirs, rule], "ada_77 here: I live between two airports", preset=SUPPORT) == [rule.text]
+
+
+def test_the_index_follows_what_changes() -> None:
+    found = recall.Related()
+    asked = ("demo with Acme", 500, NOW)
+    assert recall.relevant(found, holding(ACME), DEFAULT, *asked) == [ACME]
+    assert recall.relevant(found, holding(DEPLOY), DEFAULT, *asked) == []
+    changed = replace(ACME, text="the demo with Acme went well in the end")
+    assert recall.relevant(found, holding(DEPLOY, changed), DEFAULT, *asked) == [changed]
+
+
+def test_importance_and_age_decide_what_the_summary_shows_and_the_clock_does_not() -> None:
+    def one(number: int, days: float, importance: float) -> Record:
+        return made(Kind.FACT, number, f"fact {number} in some words", updated_at=days_ago(days), importance=importance)
+
+    # half-life of a fact: 180 days. 0.25 x 1.5 = 0.375 > 0.5^(170/180) x 0.6 = 0.31 > 0.25 x 1.0 = 0.25
+    dear, slight, plain = one(1, 360, 1.0), one(3, 170, 0.1), one(2, 360, 0.5)
+    state = holding(dear, slight, plain, tokens=20)
+    state.at = NOW
+    assert told(state) == [dear.text]
+    state.records = {each.id: each for each in (slight, plain)}
+    state._memo.clear()
+    assert told(state) == [slight.text]
+
+
+def test_a_run_is_told_what_is_like_its_request_and_the_file_does_not_change(full: Path) -> None:
+    before = read(summary(full))
+    assert "More in MEMORY.md" in before and before.count("Write the report: fact number 0 holds") <= 1
+    hidden = next(text for text in texts(full) if text not in before)
+    read_config = MemoryReadConfig(summary_tokens=160)
+
+    async def work() -> list[str]:
+        line = pipeline(full, read=read_config)
+        return [await line.briefing(), await line.briefing(about=hidden), await line.briefing(about="Rome weather")]
+
+    plain, asked, other = run(work())
+    assert plain == other and hidden not in plain
+    head, _, below = asked.partition("## Related to this request")
+    assert head.strip() == plain and hidden in below
+    assert read(summary(full)) == before
+    off = pipeline(full, read=MemoryReadConfig(summary_tokens=160, relevant_tokens=0))
+    assert run(off.briefing(about=hidden)) == plain
+    with pytest.raises(ValueError, match="relevant_tokens"):
+        MemoryReadConfig(relevant_tokens=-1)
+
+
+def test_an_agent_is_told_by_what_it_is_asked(full: Path) -> None:
+    hidden = next(text for text in texts(full) if text not in read(summary(full)))
+    memory = Memory(read=MemoryReadConfig(summary_tokens=160))
+
+    async def work() -> list[str]:
+        first, second = agent("Sure.", memory=memory), agent("Sure.", memory=memory)
+        session = await session_in(full)
+        async with session:
+            await Runner.run(first, f"Go on with this: {hidden}", run_config=config(session, group_id="a"))
+            await Runner.run(second, "What is the weather in Rome?", run_config=config(session, group_id="b"))
+        return [each.model.seen[0]["system"] for each in (first, second)]
+
+    asked, other = asyncio.run(work())
+    assert hidden in asked and hidden not in other
+
+
+def test_an_empty_memory_has_nothing_to_tell() -> None:
+    assert related([], "anything at all") == []

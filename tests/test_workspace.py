@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import pwd
 import shutil
 import signal
 import stat
@@ -343,7 +344,7 @@ def test_replace_keeps_to_its_guard(workspace: Workspace, root: Path) -> None:
     assert there.read_bytes() == b"x"
 
 
-def test_replace_keeps_the_mode_and_private_files_are_private(workspace: Workspace, root: Path) -> None:
+def test_an_existing_file_keeps_its_mode_and_a_new_one_is_its_owners_alone(workspace: Workspace, root: Path) -> None:
     old_umask = os.umask(0o022)
     try:
         for name, mode in (("a.md", 0o640), ("b.md", 0o755), ("c.md", 0o444), ("d.md", 0o600)):
@@ -366,9 +367,47 @@ def test_replace_keeps_the_mode_and_private_files_are_private(workspace: Workspa
         "c.md": "0o444",
         "d.md": "0o600",
         "e.md": "0o600",
-        "f.md": "0o644",
+        "f.md": "0o600",
     }
     assert set(everything(root).values()) == {b"new"}
+
+
+def test_new_files_and_folders_are_their_owners_alone(workspace: Workspace, root: Path) -> None:
+    old_umask = os.umask(0)
+    try:
+        transact(workspace, Append("one/two/a.jsonl", b"a\n"), Replace("three/b.md", b"b"))
+    finally:
+        os.umask(old_umask)
+    modes = {name: stat.S_IMODE((root / name).stat().st_mode) for name in ("one", "one/two", "three")}
+    assert set(modes.values()) == {0o700}
+    assert {stat.S_IMODE((root / name).stat().st_mode) for name in everything(root)} == {0o600}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to a group")
+@pytest.mark.parametrize("how", ["local", "session"])
+def test_the_group_of_the_user_that_an_agent_runs_as_may_read_what_is_not_private(how: str, root: Path) -> None:
+    reader = pwd.getpwnam("nobody")
+    workspace: Workspace = LocalWorkspace(root, ("nobody",))
+    if how == "session":
+        workspace = SessionWorkspace(ShellSession(os.environ["PATH"]), str(root), ("nobody",))
+    put(root, "memories/old.md", b"old").chmod(0o604)
+    transact(
+        workspace,
+        Replace("memories/deep/new.md", b"new"),
+        Append("memories/ledger.jsonl", b"{}\n"),
+        Append("sessions/chat.jsonl", b"{}\n", private=True),
+        Replace("memories/old.md", b"newer"),
+    )
+    found = {name: (root / name).stat() for name in ("memories/deep", *everything(root), "sessions")}
+    modes = {name: (oct(stat.S_IMODE(status.st_mode)), status.st_gid) for name, status in found.items()}
+    assert modes == {
+        "memories/deep": ("0o750", reader.pw_gid),
+        "memories/deep/new.md": ("0o640", reader.pw_gid),
+        "memories/ledger.jsonl": ("0o640", reader.pw_gid),
+        "memories/old.md": ("0o604", 0),
+        "sessions": ("0o700", 0),
+        "sessions/chat.jsonl": ("0o600", 0),
+    }
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

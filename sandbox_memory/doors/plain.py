@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import posixpath
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ..config import MemoryGenerateConfig
+from ..config import MemoryGenerateConfig, MemoryPolicy
 from ..document import Document, ListItem
 from ..errors import Unknown
 from ..folding import fold
+from ..folding.past import Then
+from ..governance.lifetime import Life
+from ..guard import Guard, as_key
 from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
-from ..pipeline import Limits, Pipeline, Report, commands
+from ..pipeline import Limits, Pipeline, Report, commands, vouching
+from ..pipeline.forgetting import forget as forgetting
+from ..pipeline.forgetting.carrying import Outcome
+from ..pipeline.forgetting.files import Place
+from ..pipeline.forgetting.forget import Wanted
 from ..pipeline.reports import Progress
 from ..records import Kind, Record, RunCapture
+from ..scope import MemoryScope, scopes_in
 from ..state import State
 from ..workspace.local import LocalWorkspace
+
+logger = logging.getLogger("sandbox_memory")
 
 T = TypeVar("T")
 
@@ -32,25 +45,51 @@ def open_memory(
     memories_dir: str = "memories",
     sessions_dir: str | None = None,
     preset: str | None = None,
+    shared: bool | None = None,
     generate: MemoryGenerateConfig | None = None,
+    scope: MemoryScope | None = None,
+    policy: MemoryPolicy | None = None,
+    key: bytes | str | None = None,
+    forgotten: Iterable[Path | str] = (),
 ) -> OpenMemory:
     """The memory of a workspace folder, as a context manager.
 
-    `sessions_dir` and `preset` are by default what the memory's ledger says, else `sessions` and `default`. Raises
-    `Unknown` if the folder does not exist, and `ConfigError` for folders that leave it.
+    `sessions_dir`, `preset` and `shared` (a team's) are by default what the memory's ledger says, else `sessions` and
+    `default`. With a `scope` it is that scope's memory, in its folders below these two. `policy`, `key` and
+    `forgotten` are those of `Memory`. Raises `Unknown` if the folder does not exist, and `ConfigError` for folders
+    that leave it.
     """
+    guard = Guard(policy or MemoryPolicy(), as_key(key), tuple(Path(each) for each in forgotten))
     root = Path(workspace)
     if not root.is_dir():
         raise Unknown(f"there is no folder {root}; name a workspace that holds {memories_dir}/ or sessions/")
     local = LocalWorkspace(root)
-    first = Layout.of(memories_dir, sessions_dir or _sessions_beside(memories_dir))
-    settings = run(_settings(local, first))
+    base = Layout.of(memories_dir, sessions_dir or _sessions_beside(memories_dir))
+    first = (scope or MemoryScope()).within(base)
+    settings = run(_settings(local, first, guard))
+    above = run(_settings(local, base, guard)) if first != base and not settings else {}
     layout = Layout.of(
-        memories_dir,
-        sessions_dir or str(settings.get("sessions_dir", first.sessions_dir)),
-        preset or str(settings.get("preset", "default")),
+        first.memories_dir,
+        first.sessions_dir if sessions_dir else _sessions(first, settings, above),
+        preset or str({**above, **settings}.get("preset", "default")),
+        shared=bool({**above, **settings}.get("shared", False)) if shared is None else shared,
     )
-    return OpenMemory(Pipeline(local, layout, generate=generate or _kept(settings)))
+    return OpenMemory(Pipeline(local, layout, generate=generate or _kept(settings), guard=guard))
+
+
+def _sessions(layout: Layout, settings: Mapping[str, Any], above: Mapping[str, Any]) -> str:
+    """Where the transcripts are: as its own ledger says, or that of the layout without the scope, else beside it.
+
+    A ledger is a file that an agent's shell can write: it never leads to another scope's transcripts.
+    """
+    scope, beside = scopes_in(layout.memories_dir), layout.sessions_dir
+    named = str(settings.get("sessions_dir", beside))
+    if "sessions_dir" in above and not scopes_in(str(above["sessions_dir"])):
+        named = posixpath.join(str(above["sessions_dir"]), *scope)
+    if scopes_in(named) != scope:
+        logger.warning("%s names the transcripts of another scope; %s is used instead", layout.ledger, beside)
+        return beside
+    return named
 
 
 def _sessions_beside(memories_dir: str) -> str:
@@ -59,15 +98,17 @@ def _sessions_beside(memories_dir: str) -> str:
     return f"sessions/{rest}" if top == "memories" and rest.strip("/") else "sessions"
 
 
-async def _settings(workspace: LocalWorkspace, layout: Layout) -> dict[str, Any]:
-    pipeline = Pipeline(workspace, layout)
+async def _settings(workspace: LocalWorkspace, layout: Layout, guard: Guard) -> dict[str, Any]:
+    pipeline = Pipeline(workspace, layout, guard=guard)
     await pipeline.store.see()
     return fold(pipeline.store.ledger).settings
 
 
 def _kept(settings: dict[str, Any]) -> MemoryGenerateConfig:
     """The configuration that the memory was last used with."""
-    return MemoryGenerateConfig(max_raw_memories=settings.get("max_raw_memories"))
+    return MemoryGenerateConfig(
+        max_raw_memories=settings.get("max_raw_memories"), capacity=settings.get("capacity") or None
+    )
 
 
 class OpenMemory:
@@ -94,10 +135,20 @@ class OpenMemory:
         """The folders and the preset of this memory."""
         return self.pipeline.layout
 
-    def records(self) -> list[Record]:
-        """The records that stand in `MEMORY.md`, oldest first."""
+    def records(self, *, as_of: str | int | datetime | None = None) -> list[Record]:
+        """The records that stand in `MEMORY.md`, oldest first; with `as_of`, those that were so then.
+
+        `as_of` is a time (ISO text is local where it names no zone, a date alone its last moment) or the number of a
+        commit. Raises `Unknown` for one before the first, `ConfigError` for what is neither.
+        """
         done = run(self.pipeline.adopt())
+        if as_of is not None:
+            return list(self.as_of(as_of).records)
         return sorted(done.state.visible().values(), key=lambda record: (record.created, record.id))
+
+    def as_of(self, when: str | int | datetime) -> Then:
+        """What was so at that time or after that commit, with both; see `records`."""
+        return run(self.inquiry.as_of(when))
 
     def state(self) -> State:
         """All that the ledger adds up to, the records out of sight included."""
@@ -108,13 +159,82 @@ class OpenMemory:
         view = run(self.pipeline.store.look([self.layout.handbook]))
         return Document.parse(view.files.get(self.layout.handbook, b"")).items
 
-    def add(self, text: str, *, kind: Kind | str = Kind.FACT, group: str = "General") -> Record:
-        """Remember a line in so many words; it counts as written by hand, and no machine alters it."""
-        return run(commands.add(self.pipeline, text, kind=Kind(kind), group=group))
+    def add(
+        self,
+        text: str,
+        *,
+        kind: Kind | str = Kind.FACT,
+        group: str = "General",
+        importance: float | None = None,
+        pinned: bool | None = None,
+        ttl: timedelta | float | None = None,
+        expires: datetime | str | None = None,
+    ) -> Record:
+        """Remember a line in so many words; it counts as written by hand, and no machine alters it.
 
-    def forget(self, *ids: str) -> list[Record]:
-        """Erase records from the markdown and from the ledger; returns them as they were."""
-        return run(commands.forget(self.pipeline, [id.lstrip("^") for id in ids]))
+        After its `ttl` (a timedelta or seconds), or from the time `expires` on, it is out of sight. `importance` is a
+        number from 0 to 1. What is `pinned` is never let go for want of room. Raises `ConfigError` for other values.
+        """
+        life = Life(importance, pinned, ttl, expires)
+        return run(commands.add(self.pipeline, text, kind=Kind(kind), group=group, life=life))
+
+    def revise(
+        self,
+        id: str,
+        text: str | None = None,
+        *,
+        expected_version: int | None = None,
+        importance: float | None = None,
+        pinned: bool | None = None,
+        ttl: timedelta | float | None = None,
+        expires: datetime | str | None = None,
+    ) -> Record:
+        """Give a record other words, or another lifetime; the words count as written by hand.
+
+        Raises `LostUpdate`, with both texts, if the record is no longer at the `expected_version` (`record.version`),
+        and otherwise as `add` does; `Unknown` for an id that no record in sight has.
+        """
+        life = Life(importance, pinned, ttl, expires)
+        return run(commands.revise(self.pipeline, id.lstrip("^"), text, expected_version=expected_version, life=life))
+
+    def delete(self, id: str, *, expected_version: int | None = None) -> Record:
+        """Take a record out; `restore` brings it back. Raises as `revise` does."""
+        return run(commands.delete(self.pipeline, id.lstrip("^"), expected_version=expected_version))
+
+    def restore(self, *ids: str) -> list[Record]:
+        """Bring back records that expired, or were let go, deleted or superseded. Raises `Unknown` for other ids."""
+        return run(commands.restore(self.pipeline, [id.lstrip("^") for id in ids]))
+
+    def forget(
+        self,
+        *ids: str,
+        subject: str = "",
+        rollout: str = "",
+        user: str = "",
+        text: str = "",
+        everything: bool = False,
+        dry_run: bool = False,
+        receipt: str | Path | None = None,
+    ) -> Outcome:
+        """Forget records, what is said of a subject, a conversation, what a user said of themselves, words, or all.
+
+        They leave every file; the outcome says where they stood, where they still stand (nowhere, if all is well), and
+        which receipts recognise them in an older copy; `receipt` names one more file for it. With `dry_run` nothing is
+        changed. Raises `Unknown` for what there is not.
+        """
+        given = ((name,) if name else () for name in (subject, rollout, user, text))
+        wanted = Wanted(tuple(dict.fromkeys(id.lstrip("^") for id in ids)), *given, everything=everything)
+        kept = Path(receipt) if receipt is not None else None
+        return run(forgetting.forget(self.pipeline, wanted, dry_run=dry_run, receipt=kept))
+
+    def apply_receipt(self, receipt: str | Path) -> Outcome:
+        """Forget once more what a receipt is of, after an older copy was restored. Raises `ConfigError` for others."""
+        return run(forgetting.apply(self.pipeline, Path(receipt)))
+
+    def standing(self, *ids: str) -> list[Place]:
+        """Where lines that were deleted from the markdown still stand in transcripts and notes."""
+        known = self.state().records
+        return run(forgetting.standing(self.pipeline.store, [known[id] for id in ids if id in known]))
 
     def record(self, items: Sequence[dict[str, Any]], *, rollout_id: str, final_output: object = None) -> str:
         """Append the items of a run that did not go through `Runner`; returns the name of its rollout file."""
@@ -159,6 +279,10 @@ class OpenMemory:
         """Why a record is there, by its id or by `FILE:LINE`, its quotes verified now."""
         run(self.pipeline.adopt())
         return run(self.inquiry.why(target))
+
+    def vouch(self) -> vouching.Vouched:
+        """Take in what something else wrote into the history, as it stands; see `pipeline.vouching`."""
+        return run(vouching.vouch(self.pipeline))
 
     def check(self) -> CheckReport:
         """Whether chain, receipts and authors verify."""

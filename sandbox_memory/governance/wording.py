@@ -124,6 +124,11 @@ def normal(text: str) -> str:
     return _THOUSANDS.sub("", text)
 
 
+def subject_key(subject: str) -> str:
+    """A subject as subjects are compared."""
+    return " ".join(normal(subject).casefold().split())
+
+
 def script(text: str) -> str:
     """`cjk` or `latin`, whichever carries the sentence; empty for a few names, numbers and commands."""
     if _TWO_CJK.search(text):

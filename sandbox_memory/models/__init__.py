@@ -42,6 +42,7 @@ class MemoryDraft(Output):
     text: str = ""
     subject: str = Field(default="", description="stable name of what it is about, empty if there is none")
     quotes: list[QuoteDraft] = Field(default_factory=list)
+    importance: float | None = Field(default=None, description="0 to 1; left out, its kind decides")
 
 
 class ExtractionDraft(Output):

@@ -37,6 +37,7 @@ from agents.exceptions import (
 from pydantic import BaseModel, ValidationError
 
 from ..errors import ModelError, NoUsableModel
+from ..governance.redaction import redact, redact_value
 from ..records import Usage
 from . import Answer, Lookup, Request, T
 
@@ -49,6 +50,8 @@ ADVICE = (
     "which need neither key nor network"
 )
 _TRACING = ("tracing_disabled", "tracing", "trace_include_sensitive_data", "group_id", "trace_metadata")
+_TOLD = ("group_id", "trace_metadata")
+"""What of tracing stands in traces, and may hold a secret: the id of a conversation can be one."""
 _TRANSPORT = ("extra_headers", "extra_query", "extra_body", "store", "metadata", "retry")
 _FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -206,18 +209,19 @@ def _own(given: RunConfig | None) -> RunConfig:
     if given is None:
         return RunConfig(workflow_name="Sandbox memory")
     taken = {name: getattr(given, name) for name in _TRACING if hasattr(given, name)}
+    taken |= {name: redact_value(taken[name]) for name in _TOLD if taken.get(name)}
     settings = given.model_settings
     present = {field.name for field in fields(ModelSettings)} & set(_TRANSPORT)
     transport = {name: getattr(settings, name, None) for name in present}
     if any(value is not None for value in transport.values()):
         taken["model_settings"] = ModelSettings(**transport)
     return RunConfig(
-        model_provider=given.model_provider, workflow_name=f"Sandbox memory for {given.workflow_name}", **taken
+        model_provider=given.model_provider, workflow_name=redact(f"Sandbox memory for {given.workflow_name}"), **taken
     )
 
 
 def _short(error: BaseException) -> str:
-    lines = str(error).split("\n")
+    lines = redact(str(error)).split("\n")
     return lines[0][:200].strip() or type(error).__name__
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..blocks import split
+from .. import discreet
 from ..config import MemoryGenerateConfig, MemoryReadConfig
-from ..document import strip_for_prompt
 from ..errors import SandboxMemoryError
 from ..folding import fold
 from ..governance import redaction
+from ..governance.gate import Gate
 from ..guard import Guard
 from ..layout import Layout
 from ..ledger import Operation
@@ -22,21 +23,26 @@ from ..models import Model
 from ..models.choice import choose
 from ..proposals import new_id
 from ..records import RunCapture
-from ..rollouts import by_sdk, file_name
+from ..rollouts import by_sdk, file_name, last_id
 from ..stages import journal
 from ..stages.segment import History, build_line, history_of, marks, repeated
 from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
+from . import ageing, deciding, remembering
 from .asking import Limits
+from .configuring import configured
 from .consolidating import consolidate
 from .extracting import extract_all, vouch
+from .forgetting import forget as forgetting
+from .forgetting.again import known_again
 from .reports import Progress, Report, due
 from .settle import Change, Maker, Prepared, Seen
 from .store import Extra, Store
 from .takeover import takeover
-from .tidying import tidy, unread
+from .telling import Telling
+from .tidying import from_the_start, tidy
 
 __all__ = ["Limits", "Pipeline", "Report"]
 
@@ -49,7 +55,8 @@ TAIL_BYTES = 1 << 20
 class Pipeline:
     """One memory of one workspace, for as long as a session or a command uses it.
 
-    `generate` None means that nothing is written at all: what people changed is then taken in for reading only.
+    `generate` None means that nothing is written at all: what people changed is then taken in for reading only. Raises
+    `ConfigError` if a receipt of an earlier forgetting cannot be read: without it nothing may be told.
     """
 
     def __init__(
@@ -63,12 +70,16 @@ class Pipeline:
         now: Callable[[], datetime] | None = None,
     ) -> None:
         self.layout, self.generate, self.read, self.guard = layout, generate, read, guard or Guard()
+        discreet.be_discreet()
+        forgetting.readable(self.guard.forgotten)
         self.store = Store(workspace, layout, guard=self.guard, now=now)
         self._opened = False
-        self._fresh: bytes | None = None
+        self._fresh: Prepared | None = None
         self._names: dict[str, str] = {}
         self._history_of: dict[str, History] = {}
+        self._last: dict[str, str] = {}
         self._existing: dict[str, int] | None = None
+        self._telling = Telling(layout)
 
     @classmethod
     def for_session(
@@ -82,7 +93,9 @@ class Pipeline:
         """The memory in the workspace of a sandbox session: through its folder if that is on this machine."""
         root = str(session.state.manifest.root)
         local = getattr(session.state, "type", "") == "unix_local"
-        workspace: Workspace = LocalWorkspace(Path(root)) if local else SessionWorkspace(session, root)
+        readers = tuple(user.name for user in getattr(session.state.manifest, "users", ()))
+        workspace: Workspace
+        workspace = LocalWorkspace(Path(root), readers) if local else SessionWorkspace(session, root, readers)
         return cls(workspace, layout, generate=generate, read=read, guard=guard)
 
     # ---- while a session is open
@@ -99,20 +112,22 @@ class Pipeline:
         if self.generate is not None:
             asyncio.get_running_loop().run_in_executor(None, redaction.prepare)
         try:
-            seen = await self.store.see()
+            seen = await (forgetting.seen(self.store) if self.generate is not None else self.store.see())
             self._existing = dict(seen.sessions)
+            self._telling.opened(seen, self.store.at())
             others, stale = self.store.others_open(seen.open_marks)
             taken = await takeover(self.store, seen, vouching=self.generate is not None)
             makers = [*taken, *([self._settings_maker(seen)] if len(seen.ledger) else [])]
             if not others and self.generate is not None:
-                await vouch(self.store, due(seen, fold(self.store.ledger)))
+                state = fold(self.store.ledger)
+                await vouch(self.store, due(seen, state), state)
+            self.store.visit.begin()
             if self.generate is None:
-                self.store.visit()
-                self._fresh = (await self.store.prepare(seen, "live" if others else "hand", makers)).summary
+                makers += forgetting.unwritten(self.store)
+                self._fresh = await self.store.prepare(seen, "live" if others else "hand", makers)
                 return
             actor, marks = "live" if others else "hand", [*stale, self.store.mark_open()]
-            done = await self._settle(actor, makers, lambda seen, done: marks, seen=seen)
-            self._fresh = done.summary
+            self._fresh = await self._settle(actor, makers, lambda seen, done: marks, seen=seen)
         except SandboxMemoryError as error:
             logger.warning("sandbox memory: could not open %s: %s", self.layout.memories_dir, error)
 
@@ -124,11 +139,14 @@ class Pipeline:
         """
         if self.generate is None:
             return ""
+        salt = self.store.salt
+        capture = replace(capture, rollout_id=redaction.redact_name(capture.rollout_id, salt))
         stem = await self._stem(capture)
         new = f"{stem}.jsonl" not in await self._listing()
         history = await self._history(stem, capture)
-        count, known_by = len(capture.input), marks([*capture.input, *capture.generated])
-        old = repeated(history, known_by, count, resumed=capture.resumed)
+        count, known_by = len(capture.input), marks([*capture.input, *capture.generated], salt)
+        known_by, whole = await known_again(self.store, stem, capture, known_by, history)
+        old = repeated(history, known_by, count, resumed=capture.resumed) | whole
         inputs = [item for n, item in enumerate(capture.input) if n not in old]
         generated = [item for n, item in enumerate(capture.generated, count) if n not in old]
         line = build_line(
@@ -141,12 +159,17 @@ class Pipeline:
             agent=capture.agent,
             now=datetime.fromisoformat(self.store.at()),
             segment=new_id()[2:],
+            salt=salt,
         )
-        await self.store.write(journal.steps(self.layout, stem, line, await self._listing()))
+        line = await self._sealed(stem, line)
+        counts = self._telling.counted(generated, self.store.at())
+        await self.store.write([*journal.steps(self.layout, stem, line, await self._listing()), *counts])
         self._existing = {**dict.fromkeys((f"{stem}.jsonl", *journal.IGNORED), 0), **await self._listing()}
         if new or stem in self._history_of:
             fresh = [mark for n, mark in enumerate(known_by) if n not in old]
             self._history_of[stem] = history.then(fresh, interrupted=bool(capture.interruptions))
+        if remembering.hinted(inputs):
+            await remembering.keep(self.store, stem, line, self._settings_maker, live=self._opened)
         return stem
 
     async def _listing(self) -> Mapping[str, int]:
@@ -168,6 +191,18 @@ class Pipeline:
             self._names[key] = file_name(capture.rollout_id, capture.source, existing, sdks=sdks)
         return self._names[key]
 
+    async def _sealed(self, stem: str, line: bytes) -> bytes:
+        """The line with the host's seal, which covers the id of the run before it; as it is without a key."""
+        if not self.store.witness.seal:
+            return line
+        path = self.layout.session(f"{stem}.jsonl")
+        if stem not in self._last and (size := (await self._listing()).get(f"{stem}.jsonl", 0)):
+            view = await self.store.look([Ask(path, start=max(0, size - TAIL_BYTES))])
+            self._last[stem] = last_id(view.files.get(path, b""))
+        sealed = self.store.witness.seal.line(stem, line, self._last.get(stem, ""))
+        self._last[stem] = last_id(sealed)
+        return sealed
+
     async def _history(self, stem: str, capture: RunCapture) -> History:
         """What the rollout holds, by its last segments; read from disk only if this run may repeat some of it."""
         may_repeat = capture.resumed or any(item.get("role") != "user" for item in capture.input)
@@ -178,29 +213,31 @@ class Pipeline:
             self._history_of[stem] = history_of(view.files.get(path, b""))
         return self._history_of.get(stem, History())
 
-    async def briefing(self) -> str:
-        """What goes into the prompt: `memory_summary.md` as it is now, without ids and markers; empty for nothing."""
+    async def briefing(self, about: str = "") -> str:
+        """What goes into the prompt: `memory_summary.md` as it is now, each line as whose word it is.
+
+        Below it what is like the request that the run is `about`, within `MemoryReadConfig.relevant_tokens`.
+        """
         await self.open()
         fresh, self._fresh = self._fresh, None
         if fresh is None:
             try:
                 if self.generate is None:
                     seen = await self.store.see()
-                    makers = await takeover(self.store, seen, vouching=False)
-                    fresh = (await self.store.prepare(seen, "live", makers)).summary
+                    makers = await takeover(self.store, seen, vouching=False) + forgetting.unwritten(self.store)
+                    fresh = await self.store.prepare(seen, "live", makers)
                 else:
                     again = self.store.mark_again()
-                    fresh = (await self.store.settle("live", (), lambda seen, done: again)).summary
+                    fresh = await self.store.settle("live", (), lambda seen, done: again)
             except SandboxMemoryError as error:
                 logger.warning("sandbox memory: could not read %s: %s", self.layout.memories_dir, error)
                 return ""
-        parts = split(fresh)
-        texts = (parts.before, parts.block.text if parts.block else "", parts.after)
-        return "\n\n".join(plain for text in texts if (plain := strip_for_prompt(text).strip()))
+        budget = self.read.relevant_tokens if self.read else 0
+        return redaction.redact(await self._telling.prompt(fresh, about, budget, self.store.at()), self.store.salt)
 
     def leave(self) -> None:
         """The session of a memory that only reads is over; what its agent edited is taken in later, as the agent's."""
-        self.store.leave()
+        self.store.visit.leave()
 
     # ---- phases
 
@@ -219,7 +256,10 @@ class Pipeline:
             deadline=asyncio.get_running_loop().time() + generate.close_timeout * 0.9,
             extra_prompt=generate.extra_prompt,
         )
-        report = await self.process(choose(generate, run_config=run_config), limits, actor="live")
+        try:
+            report = await self.process(choose(generate, run_config=run_config), limits, actor="live")
+        finally:
+            self.store.visit.leave()
         self._opened, self._fresh = False, None
         return report
 
@@ -238,7 +278,7 @@ class Pipeline:
         rollouts from their start: what they taught before is recognised, and what was deleted stays deleted.
         """
         report = Report()
-        seen = await self.store.see()
+        seen = await forgetting.seen(self.store)
         others, stale = self.store.others_open(seen.open_marks)
         actor = actor or ("live" if others else "hand")
         settings, closed = [self._settings_maker(seen)], self.store.mark_closed()
@@ -248,62 +288,57 @@ class Pipeline:
             lambda seen, done: [*stale, *closed],
             seen=seen,
         )
+        await forgetting.told(self.store, done)
         report.adopted += len(done.adopted)
         report.refuse(done.refused)
         if again:
-            await self.store.append(lambda state: _from_the_start(state, seen))
-        pending = due(seen, fold(self.store.ledger))
+            await self.store.append(lambda state: from_the_start(state, seen))
+        pending = await forgetting.scrub(self.store, due(seen, fold(self.store.ledger)))
         session_open = actor == "live"
         await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
         await consolidate(self.store, models[1], limits, actor, report, progress)
+        used, capacity = ageing.uses(seen.usage, self.store.at()), self.generate.capacity if self.generate else None
+        await ageing.age(self.store, actor, used, capacity, report)
         keep = self.generate.keep_rollouts if self.generate else None
         await tidy(self.store, actor, keep)
         return report
 
     def _settings_maker(self, seen: Seen) -> Maker:
-        """Commits the configuration where the ledger has another; an empty workspace stays empty."""
-
-        def maker(state: State) -> Change:
-            if not state.ordinal and not seen.sessions:
-                return Change("settings")
-            wanted: dict[str, Any] = {"sessions_dir": self.layout.sessions_dir, "preset": self.layout.preset.name}
-            if self.generate is not None:
-                wanted["max_raw_memories"] = self.generate.max_raw_memories_for_consolidation
-            if self.read is not None:
-                wanted["summary_tokens"] = self.read.summary_tokens
-            differ = {key: value for key, value in wanted.items() if state.settings.get(key) != value}
-            return Change("settings", settings=differ or None)
-
-        return maker
+        return configured(self.layout, self.generate, self.read, seen)
 
     # ---- by command
 
     async def adopt(self) -> Prepared:
         """Take in what people changed since, and bring the markdown up to date; what every command does first."""
-        seen = await self.store.see()
+        seen = await forgetting.seen(self.store)
         others, _ = self.store.others_open(seen.open_marks)
         return await self._settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
 
     async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
-        """Adopt first, then commit what `decide` wants on the state as it is then."""
-        seen = await self.store.see()
+        """Adopt first, then commit what `decide` wants on the state as it is then.
+
+        While another process has an agent's session open the words count as the agent's, unless there is a key: with a
+        shell it can give commands too.
+        """
+        seen = await forgetting.seen(self.store)
         others, _ = self.store.others_open(seen.open_marks)
+        by_agent = self.store.agents_elsewhere(others) and not self.guard.key
 
         def maker(state: State) -> Change:
-            return Change(actor, tuple(decide(state)))
+            wanted = tuple(decide(state))
+            gate = Gate(self.layout.preset, self.guard.policy)
+            return deciding.as_the_agents(wanted, state, gate) if by_agent else Change(actor, wanted)
 
+        who = "live" if others else "hand"
         makers = [*await takeover(self.store, seen), maker, self._settings_maker(seen)]
-        return await self._settle("live" if others else "hand", makers, seen=seen)
+        done = await self._settle(who, makers, seen=seen)
+        await deciding.decide(self.store, len(seen.ledger), who)
+        return done
 
     async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None = None, *, seen: Seen) -> Prepared:
         """Settle; where the markdown was lost, write what else was lost with it too."""
         done = await self.store.settle(actor, makers, extra, seen=seen)
+        await forgetting.told(self.store, done)
         if self.store.lost:
             await tidy(self.store, actor, None)
         return done
-
-
-def _from_the_start(state: State, seen: Seen) -> Change:
-    return unread(
-        [stem for stem, rollout in state.rollouts.items() if rollout.consumed and f"{stem}.jsonl" in seen.sessions]
-    )

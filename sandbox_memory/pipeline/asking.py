@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import ModelError
+from ..governance.redaction import redact
 from ..models import Model, Request
 from ..records import Usage
 
@@ -31,11 +32,20 @@ class Limits:
     in_flight: int = 600_000
 
 
-async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits) -> tuple[V, Usage]:
+async def ask(
+    model: Model,
+    request: Request[Any],
+    verify: Callable[[Any], V],
+    limits: Limits,
+    doubt: Callable[[V], str] = lambda value: "",
+) -> tuple[V, Usage]:
     """Ask until an answer verifies, at most `limits.attempts` times with growing pauses.
 
-    Raises the last `ModelError`; one that is not retryable at once. Its `spent` is what all the tries cost.
+    Where `doubt` says what is wrong with what verified, that is told to the model, once; what it answers then is taken
+    if it verifies. Nothing is sent that redaction finds a secret in, wherever it came from. Raises the last
+    `ModelError`; one that is not retryable at once. Its `spent` is what all the tries cost.
     """
+    request = replace(request, instructions=redact(request.instructions), input=redact(request.input))
     usage = Usage()
     last: ModelError | None = None
     for attempt in range(limits.attempts):
@@ -47,7 +57,11 @@ async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], l
         try:
             answer = await _before(limits.deadline, model.answer(request))
             usage += answer.usage
-            return verify(answer.value), usage
+            value = verify(answer.value)
+            if told := doubt(value):
+                value, spent = await _once_more(model, request, verify, limits, told, value)
+                usage += spent
+            return value, usage
         except ModelError as error:
             usage += Usage(*error.spent)
             last, error.attempts = error, attempt + 1
@@ -56,6 +70,19 @@ async def ask(model: Model, request: Request[Any], verify: Callable[[Any], V], l
     assert last is not None
     last.spent = usage.requests, usage.input_tokens, usage.output_tokens
     raise last
+
+
+async def _once_more(
+    model: Model, request: Request[Any], verify: Callable[[Any], V], limits: Limits, told: str, value: V
+) -> tuple[V, Usage]:
+    """The value of a second answer, to a request that says what was wrong with the first; that one if it is no use."""
+    spent = Usage()
+    try:
+        answer = await _before(limits.deadline, model.answer(replace(request, input=f"{request.input}\n{told}")))
+        spent = answer.usage
+        return verify(answer.value), spent
+    except ModelError as error:
+        return value, spent + Usage(*error.spent)
 
 
 async def _before(deadline: float | None, work: Awaitable[T]) -> T:

@@ -11,7 +11,6 @@ from ..errors import ModelError, SandboxMemoryError
 from ..folding import fold
 from ..governance.redaction import redact
 from ..known import Known
-from ..layout import Layout
 from ..ledger import Operation
 from ..models import CONSOLIDATION, ConsolidationDraft, Lookup, Model
 from ..records import Refusal, Usage
@@ -22,6 +21,7 @@ from ..templates import fenced, render
 from ..transcript import fitted
 from ..workspace import Ask
 from .asking import Limits, ask
+from .deciding import decide
 from .reports import Progress, Report, failures
 from .settle import Change, Maker
 from .store import Store
@@ -41,7 +41,18 @@ SUMMARY_TOKENS, LARGEST = 2_000, 1 << 20
 async def consolidate(
     store: Store, model: Model, limits: Limits, actor: str, report: Report, progress: Progress
 ) -> None:
-    """Take in all pending candidates, oldest first, in as many requests as their number needs; stop at a failure."""
+    """Take in all pending candidates, oldest first, in as many requests as their number needs; stop at a failure.
+
+    What came up as a question is then put to the application, if it decides about such.
+    """
+    first = len(store.ledger)
+    await _consolidate(store, model, limits, actor, report, progress)
+    await decide(store, first, actor, limits.deadline)
+
+
+async def _consolidate(
+    store: Store, model: Model, limits: Limits, actor: str, report: Report, progress: Progress
+) -> None:
     state, known = fold(store.ledger), Known(audience=store.layout.preset.audience)
     whole = max(1, len(state.pending))
     while state.pending:
@@ -50,7 +61,8 @@ async def consolidate(
         answer = await _draft(store, given, model, limits, report) if given.candidates else _NOTHING
         before = len(store.ledger)
         if answer is not None or given.sure:
-            done = await store.settle(actor, [_consolidation(given, *(answer or _NOTHING), store.layout)])
+            maker = _unless_forgotten(_consolidation(given, *(answer or _NOTHING), store), state.ordinal)
+            done = await store.settle(actor, [maker])
             report.refuse(done.refused if answer is not None else ())
         for commit_ in store.ledger.commits[before:]:
             report.count(commit_.operations if commit_.actor == "consolidation" else ())
@@ -73,7 +85,7 @@ async def _draft(
     )
 
     def verify(draft: ConsolidationDraft) -> ConsolidationDraft:
-        plan = planning.check(draft, given, fold(store.ledger), store.layout.preset)
+        plan = planning.check(draft, given, fold(store.ledger), store.layout.preset, store.guard.policy)
         refused[:] = plan.refused
         if not plan.valid:
             reasons = "; ".join(f"{r.what}: {r.why}" for r in plan.refused[:5]) or "it proposed none"
@@ -116,13 +128,23 @@ def _lookup(store: Store, given: screening.Inputs) -> Lookup | None:
     return Lookup("open_rollout_summary", told, "name", read, OPENED)
 
 
-def _consolidation(given: screening.Inputs, draft: ConsolidationDraft, usage: Usage, layout: Layout) -> Maker:
+def _consolidation(given: screening.Inputs, draft: ConsolidationDraft, usage: Usage, store: Store) -> Maker:
     def maker(state: State) -> Change:
-        plan = planning.check(draft, given, state, layout.preset)
+        plan = planning.check(draft, given, state, store.layout.preset, store.guard.policy)
         operations = (*plan.operations, *_cost(usage))
         return Change("consolidation", operations, plan.consolidated, refused=plan.refused)
 
     return maker
+
+
+def _unless_forgotten(maker: Maker, since: int) -> Maker:
+    """Nothing, where something was forgotten meanwhile: what it was made from may hold those words."""
+
+    def guarded(state: State) -> Change:
+        forgotten = any(erasure.ordinal > since for erasure in state.erasures.values())
+        return Change("consolidation") if forgotten else maker(state)
+
+    return guarded
 
 
 def _failure(error: ModelError, report: Report) -> Maker:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from .. import anchoring, screening
+from .. import screening
 from ..errors import Conflict, ModelError, NoUsableModel, SandboxMemoryError
 from ..folding import fold
+from ..governance.redaction import redact
 from ..ledger import Operation
 from ..models import Model
 from ..notes import raw_header, raw_memory_file, summary_file
-from ..records import RawMemory, Rollout, Trust, Usage
+from ..records import RawMemory, Rollout, Segment, Trust, Usage
 from ..rollouts import parse_rollout
 from ..signed import is_ours, signed
-from ..stages import extraction
+from ..stages import extraction, recall
 from ..state import State, candidate_body, candidate_facts
 from ..tokens import estimate
 from ..workspace import ABSENT, Ask, Replace, digest
@@ -30,6 +31,8 @@ from .store import Store
 
 logger = logging.getLogger("sandbox_memory")
 
+EARLIER_BYTES = 1 << 18
+"""How much of what a conversation said before is read, to know who said a thing first."""
 BATCH_BYTES = 32 << 20
 """How much of the transcripts is read at once."""
 LATE = "the session's close had to end before its turn came"
@@ -37,13 +40,14 @@ SAVES = 5
 """How often the two files of an extraction may be saved by somebody else while they are written."""
 
 
-async def vouch(store: Store, pending: list[Due]) -> None:
+async def vouch(store: Store, pending: list[Due], state: State) -> None:
     """Vouch for transcripts that a person put there, as a session opens; not for more than can be read at once."""
     batches = _batches(pending)
     if len(batches) == 1 and batches[0]:
         view = await store.look([Ask(store.layout.session(f"{item.stem}.jsonl"), start=item.start) for item in pending])
-        for data in view.files.values():
-            anchoring.vouch(data.split(b"\n")[:-1], session_open=False)
+        for item in pending:
+            if (data := view.files.get(store.layout.session(f"{item.stem}.jsonl"))) is not None:
+                _doubted(store, item, data, state, session_open=False)
 
 
 async def extract_all(
@@ -63,8 +67,11 @@ async def extract_all(
     state = fold(store.ledger)
     done = 0
     gate, flights = asyncio.Semaphore(limits.concurrency), _Flights(limits.in_flight)
-    for batch in _batches(pending):
+    batches = _batches(pending)
+    for place, batch in enumerate(batches, 1):
         read = await _read(store, batch, state, session_open)
+        if place == len(batches):
+            store.visit.left()
         works = [replace(work, order=(state.ordinal, done + n)) for n, work in enumerate(read, 1)]
         skipped = [work for work in works if not work.rollout.segments]
         if skipped:
@@ -129,6 +136,7 @@ class _Work:
     summary_name: str
     summary: bytes | None
     unfit: str = ""
+    earlier: tuple[Segment, ...] = ()
     order: tuple[int, int] = (0, 0)
 
 
@@ -155,21 +163,22 @@ async def _read(store: Store, batch: list[Due], state: State, session_open: bool
             asks.append(layout.memory(known.summary_file))
     view = await store.look(asks, [store.marks_folder])
     session_open = session_open or bool(store.others_open(view.folders.get(store.marks_folder, ()))[0])
+    earlier = await _earlier(store, batch)
     works = []
     for item in batch:
         path = layout.session(f"{item.stem}.jsonl")
         data = view.files.get(path)
         if data is None:
             continue
-        lines = data.split(b"\n")[:-1]
-        anchoring.vouch(lines, session_open=session_open)
+        doubts = _doubted(store, item, data, state, session_open=session_open)
+        before = earlier.get(path, b"")
         rollout = parse_rollout(
             data, rollout_id=item.stem, path=path, start=item.start, memories_dir=layout.memories_dir
         )
         if rollout.torn:
             what = "a line that is no run" if rollout.torn == 1 else f"{rollout.torn} lines that are no runs"
             logger.warning("sandbox memory: %s: has %s; passed over", path, what)
-        rollout = _weighed(rollout, anchoring.doubted(lines))
+        rollout = _weighed(rollout, doubts)
         raw_path = layout.memory(f"raw_memories/{item.stem}.md")
         raw = view.files.get(raw_path)
         name = state.rollouts[item.stem].summary_file if item.stem in state.rollouts else ""
@@ -178,8 +187,27 @@ async def _read(store: Store, batch: list[Due], state: State, session_open: bool
             name = raw_header(raw.decode("utf-8", "replace")).get("rollout_summary_file", "")
         summary = layout.memory(name) if name else ""
         unfit = next((f"{each} {view.problems[each]}" for each in (raw_path, summary) if each in view.problems), "")
-        works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(summary), unfit))
+        segments = parse_rollout(before, rollout_id=item.stem, path=path, memories_dir=layout.memories_dir).segments
+        works.append(_Work(item, rollout, raw_path, raw, name, view.files.get(summary), unfit, earlier=segments))
     return sorted(works, key=lambda work: work.rollout.segments[0].updated_at if work.rollout.segments else "")
+
+
+async def _earlier(store: Store, batch: list[Due]) -> Mapping[str, bytes]:
+    """What was read before of these conversations, to tell whose the rest is: its end; where many are served, all."""
+    many = store.layout.preset.audience == "many"
+    asks = []
+    for item in batch:
+        start = 0 if many else max(0, item.start - EARLIER_BYTES)
+        if item.start:
+            asks.append(Ask(store.layout.session(f"{item.stem}.jsonl"), start=start, limit=item.start - start))
+    return (await store.look(asks)).files if asks else {}
+
+
+def _doubted(store: Store, item: Due, data: bytes, state: State, *, session_open: bool) -> set[int]:
+    known = state.rollouts.get(item.stem)
+    return store.witness.doubted(
+        item.stem, data, start=item.start, read=known.read if known else 0, session_open=session_open
+    )
 
 
 def _weighed(rollout: Rollout, doubted: set[int]) -> Rollout:
@@ -199,20 +227,29 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, flig
     if limits.deadline is not None and asyncio.get_running_loop().time() >= limits.deadline:
         _left(work, LATE, report, 0)
         return
-    previous = work.raw.decode("utf-8", "replace") if work.raw else ""
+    previous = redact(work.raw.decode("utf-8", "replace"), store.salt) if work.raw else ""
     body = previous.partition("\n\n")[2]
     request = extraction.request(work.rollout, previous=body, layout=store.layout, extra_prompt=limits.extra_prompt)
 
+    shown = recall.chosen(fold(store.ledger), store.layout.preset)
+    told = [record.text for record in shown if work.due.stem not in record.support]
+
     def verify(draft: Any) -> RawMemory:
         return extraction.verify(
-            draft, work.rollout, layout=store.layout, summary_file=work.summary_name, previous=body
+            draft,
+            work.rollout,
+            layout=store.layout,
+            summary_file=work.summary_name,
+            previous=body,
+            earlier=work.earlier,
+            told=told,
         )
 
     try:
         if work.unfit or report.unusable:
             raise ModelError(work.unfit or report.unusable, retryable=False)
         async with flights.flight(estimate(request.instructions) + estimate(request.input)):
-            raw, usage = await ask(model, request, verify, limits)
+            raw, usage = await ask(model, request, verify, limits, extraction.again)
         raw = screening.without_forgotten(raw, fold(store.ledger))
     except ModelError as error:
         report.unusable = error.cause if isinstance(error, NoUsableModel) else report.unusable
@@ -224,6 +261,8 @@ async def _extract(store: Store, work: _Work, model: Model, limits: Limits, flig
         nonlocal committed
         known = state.rollouts.get(work.due.stem)
         committed = (known.consumed if known else 0) == work.due.consumed
+        # Words that were forgotten since the transcript was read do not come in with what was made of it.
+        committed = committed and not any(erasure.ordinal > work.order[0] for erasure in state.erasures.values())
         if not committed:
             return Change("extraction")
         return Change("extraction", (_operation(work, raw, usage),), refused=raw.refused)
@@ -285,8 +324,8 @@ def _files(store: Store, work: _Work, raw: RawMemory) -> list[Replace]:
     """The two files of an extraction, with what they said before below; one that a person edited stays unsigned."""
     if not raw.summary_file:
         return []
-    previous = work.raw.decode("utf-8", "replace") if work.raw else ""
-    before = work.summary.decode("utf-8", "replace") if work.summary else ""
+    previous = redact(work.raw.decode("utf-8", "replace"), store.salt) if work.raw else ""
+    before = redact(work.summary.decode("utf-8", "replace"), store.salt) if work.summary else ""
     texts = (
         (work.raw_path, work.raw, raw_memory_file(raw, previous=previous)),
         (store.layout.memory(raw.summary_file), work.summary, summary_file(raw, previous=before)),

@@ -55,7 +55,7 @@ class Report:
 
 def says_nothing_new(refusal: Refusal) -> bool:
     """True if what was refused is known, or was taken out by a person before: that is as it should be."""
-    return refusal.why in (screening.DELETED, screening.CHANGED, screening.REPLACED, screening.KNOWN)
+    return refusal.why in screening.OLD_NEWS
 
 
 Progress = Callable[[str, int, int], None]

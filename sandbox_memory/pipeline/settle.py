@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from ..blocks import Block, Split, split, text_digest
 from ..document import Document
 from ..folding import apply, fold
+from ..governance.lifetime import EXPIRED, later
+from ..governance.redaction import redact, redact_value
 from ..layout import Layout
 from ..ledger import Commit, Ledger, Operation, encode
 from ..records import Refusal
-from ..stages import adoption, answers, commit, recall
+from ..stages import adoption, briefing, commit, recall, sharing
 from ..state import State
 from ..workspace import ABSENT, Append, Replace, digest
+from . import inbox
+from .forgetting import files
 
 logger = logging.getLogger("sandbox_memory")
 
@@ -36,6 +42,7 @@ class Seen:
     raw_memories: Mapping[str, int] = field(default_factory=dict)
     open_marks: Collection[str] = ()
     unusable: Mapping[str, str] = field(default_factory=dict)
+    usage: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,17 @@ class Change:
     def empty(self) -> bool:
         """True if there is nothing to commit."""
         return not (self.operations or self.consolidated or self.settings)
+
+    def without_secrets(self, salt: bytes) -> Change:
+        """The change with the words and the facts of its operations redacted, whoever wrote them."""
+        if not self.operations and not self.refused:
+            return self
+        operations = tuple(
+            replace(operation, facts=redact_value(operation.facts, salt), body=redact_value(operation.body, salt))
+            for operation in self.operations
+        )
+        refused = tuple(Refusal(redact(each.what, salt), redact(each.why, salt)) for each in self.refused)
+        return replace(self, operations=operations, refused=refused)
 
 
 Maker = Callable[[State], Change]
@@ -70,18 +88,37 @@ class Prepared:
     refused: tuple[Refusal, ...]
     committed: int
 
+    def then(self, second: Prepared) -> Prepared:
+        """What both did, with the outcome of the second."""
+        return replace(
+            second,
+            adopted=self.adopted + second.adopted,
+            refused=self.refused + second.refused,
+            committed=self.committed + second.committed,
+        )
+
 
 def prepare(
-    seen: Seen, *, actor: str, layout: Layout, at: str, makers: Sequence[Maker] = (), clean: bool = False
+    seen: Seen,
+    *,
+    actor: str,
+    layout: Layout,
+    at: str,
+    makers: Sequence[Maker] = (),
+    clean: bool = False,
+    salt: bytes = b"",
 ) -> Prepared:
     """Adopt what people changed, let each maker commit on the state so far, and bring the markdown up to date.
 
     `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get. `clean` says that
-    the files are as they were left at the head: where no maker commits anything, they need not be read.
+    the files are as they were left at the head: where no maker commits anything, they need not be read. `salt` is for
+    the tags of placeholders.
     """
     state = fold(seen.ledger)
+    makers = (lambda now: _ended(now, at), *makers)
     if clean and all(change.empty and not change.refused for change in (maker(state) for maker in makers)):
         return Prepared(state, seen.ledger, seen.summary or b"", (), (), (), 0)
+    found, seen = seen, _without_secrets(seen, layout, salt)
     document = _parsed(seen.handbook or b"")
     if document.foreign:
         logger.warning(
@@ -89,10 +126,20 @@ def prepare(
         )
         seen = replace(seen, unusable={**seen.unusable, layout.handbook: "is UTF-16 or UTF-32; save it as UTF-8"})
     adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
+    if layout.shared and actor == "live":
+        kept = sharing.put_back(adopted.assigned, adopted.dropped, person.operations)
+        adopted, person = replace(adopted, assigned=kept[0], dropped=kept[1]), _asked(person, state, actor)
+    written = _written(seen, layout)
+    known = state.prose.get(briefing.FILE, {})
+    prose = briefing.noticed(split(seen.summary or b""), written[0], known, person.actor, layout.preset)
+    noted = replace(person, operations=(*person.operations, *prose))
     drafts: list[Commit] = []
     refused = list(adopted.refused)
-    for maker in (lambda _: person, *makers):
+    for maker in (lambda _: noted, *makers):
         change = maker(state)
+        if layout.shared and change.actor in sharing.AGENTS:
+            change = _asked(change, state, change.actor)
+        change = change.without_secrets(salt)
         refused += change.refused
         if not change.empty:
             drafts.append(
@@ -101,22 +148,77 @@ def prepare(
             apply(state, drafts[-1])
     lines, ledger = encode(seen.ledger, drafts)
     steps: list[Append | Replace] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
-    written = _written(seen, layout)
+    erasing = [erasure for erasure in state.erasures.values() if not erasure.finished]
+    if erasing:
+        written = (files.words(written[0], erasing), files.words(written[1], erasing))
+        bare = [data and files.text(data, erasing) for data in (seen.summary, seen.inbox)]
+        seen = replace(seen, summary=bare[0], inbox=bare[1])
     summary = commit.with_block(seen.summary, recall.block(state, layout.preset), prose=written[0])
-    inbox = commit.with_block(seen.inbox, commit.inbox_block(state), head=commit.INBOX_HEAD, prose=written[1])
+    asked = inbox.shown(seen.inbox, state, written[1])
     if state.ordinal:
         headings = layout.preset.headings.values()
         past = _past(seen.ledger, document.marker)
-        edits = commit.catch_up(document, adopted.assigned, adopted.dropped, past, state, headings)
+        shown = _parsed(files.text(document.data, erasing))
+        shown = shown if len(shown.items) == len(document.items) else document
+        edits = commit.catch_up(shown, adopted.assigned, adopted.dropped, past, state, headings)
         views = (
-            (layout.handbook, seen.handbook, document.edit(edits, marker=state.ordinal).data),
-            (layout.summary, seen.summary, summary),
-            (layout.inbox, seen.inbox, inbox),
+            (layout.handbook, found.handbook, shown.edit(edits, marker=state.ordinal).data),
+            (layout.summary, found.summary, summary),
+            (layout.inbox, found.inbox, asked),
         )
         for path, before, after in views:
             if (before or b"") != after and path not in seen.unusable:
                 steps.append(Replace(path, after, expect=ABSENT if before is None else digest(before)))
     return Prepared(state, ledger, summary, tuple(steps), person.operations, tuple(refused), len(drafts))
+
+
+def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
+    """The three files with what somebody typed into them redacted; a warning names the file and the line."""
+
+    def clean(path: str, data: bytes | None) -> bytes | None:
+        if not data or path in seen.unusable or (redacted := _redacted(data, salt)) == data:
+            return data
+        lines = zip_longest(data.split(b"\n"), redacted.split(b"\n"))
+        line = next(n for n, (old, new) in enumerate(lines, 1) if old != new)
+        logger.warning("sandbox memory: %s:%d held a secret; a placeholder stands for it now", path, line)
+        return redacted
+
+    return replace(
+        seen,
+        handbook=clean(layout.handbook, seen.handbook),
+        summary=clean(layout.summary, seen.summary),
+        inbox=clean(layout.inbox, seen.inbox),
+    )
+
+
+_OURS = re.compile(
+    r"((?:[ \t]*\[Task[^\]\n]{0,60}\])*[ \t]*\^[mp]-[0-9a-f]{10}[ \t]*\r?$|^[ \t]*<!-- memory:[^\n]{0,60}-->)",
+    re.MULTILINE,
+)
+"""Ids, references and markers. An id is no value of the "password:" before it: redacted, the line would be an edit."""
+
+
+@lru_cache(maxsize=8)
+def _redacted(data: bytes, salt: bytes) -> bytes:
+    text = data.decode("utf-8", "surrogateescape")
+    if redact(text, salt) == text:
+        return data
+    parts = _OURS.split(text)
+    parts[::2] = [redact(part, salt) for part in parts[::2]]
+    return "".join(parts).encode("utf-8", "surrogateescape")
+
+
+def _asked(change: Change, state: State, actor: str) -> Change:
+    """A change of a team's memory, as the questions that it may only be."""
+    source = ", ".join(sorted({stem for stem, _ in change.consolidated})) or actor
+    operations, refused = sharing.asked(change.operations, state, source)
+    return replace(change, operations=operations, refused=(*change.refused, *refused))
+
+
+def _ended(now: State, at: str) -> Change:
+    """Let go what has expired; a clock that was set back brings none of it back."""
+    gone = now.expired(later(at, now.at))
+    return Change("time", tuple(Operation("retire", record.id, {"reason": EXPIRED}) for record in gone))
 
 
 _parsed = lru_cache(maxsize=4)(Document.parse)
@@ -140,7 +242,7 @@ def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Lay
     operations = [
         *adopted.operations,
         *_from_summary(seen, now, actor, layout, changed),
-        *_from_inbox(seen, now, actor),
+        *inbox.decided(seen.inbox, seen.ledger, now, by_hand=actor == "hand"),
     ]
     return adopted, Change(role, tuple(operations))
 
@@ -172,14 +274,6 @@ def _from_summary(
     )
 
 
-def _from_inbox(seen: Seen, now: State, actor: str) -> Sequence[Operation]:
-    parts = split(seen.inbox or b"")
-    if parts.block is None or not parts.touched:
-        return ()
-    read = answers.answers if actor == "hand" else answers.unheard
-    return tuple(read(_inner(parts.block), _past(seen.ledger, parts.block.ordinal), now))
-
-
 def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
     """What a person wrote into our blocks of the summary and of the inbox that is no record and no answer."""
     kept = []
@@ -189,8 +283,7 @@ def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
             document = _inner(parts.block) if data is seen.inbox else _summary(seen, parts, layout)[0]
             taken = [item.index for item in document.items if item.readable]
             if data is seen.inbox:
-                questions = answers.answered(document, _past(seen.ledger, parts.block.ordinal)).values()
-                taken = [item.index for item in document.items if item in questions or item.id.startswith("p-")]
+                taken = inbox.questions(data or b"", seen.ledger)
             text = commit.prose(document, taken, layout.preset.headings.values())
         kept.append(text)
     return kept[0], kept[1]

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import os
-import platform
 import random
-import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 
-from .. import anchoring, visits
+from .. import usage, visits
 from ..errors import Conflict, WorkspaceError
 from ..folding import apply, fold
 from ..guard import Guard
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
+from ..salting import salt_for
 from ..state import State
+from ..witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
+from . import presence
 from .settle import Change, Maker, Prepared, Seen, prepare
 
 logger = logging.getLogger("sandbox_memory")
@@ -39,8 +36,6 @@ LARGE = 256 << 10
 """Bytes of markdown from which on it is read in a thread, so that the event loop and its timeouts go on."""
 TRIES = 50
 """How often a commit is planned again because another process was faster."""
-MARK_AGE = 24 * 3600
-"""Seconds after which the mark of an open session is taken to be left over."""
 
 
 class Store:
@@ -60,14 +55,17 @@ class Store:
     ) -> None:
         self.workspace, self.layout, self.guard = workspace, layout, guard or Guard()
         self._now = now or (lambda: datetime.now(tz=timezone.utc))
-        self._ledger = Ledger()
+        self.root = workspace.root if isinstance(workspace, LocalWorkspace) else None
+        self.salt = salt_for(layout.memories_dir, self.guard.key)
+        self.witness = Witness(layout, key=self.guard.key, place=_place(workspace))
+        self._ledger = Ledger(witness=self.witness)
         self._listed: tuple[Mapping[str, int], Mapping[str, int]] | None = None
         self._shown: tuple[Mark, tuple[bytes | None, ...]] | None = None
         self.lost = False
         """True if `MEMORY.md` was missing: then what else is missing has not been deleted."""
         self._lock = asyncio.Lock()
-        self._mark = self._visit = ""
-        self._root = workspace.root if isinstance(workspace, LocalWorkspace) else None
+        self._mark = ""
+        self.visit = visits.Visit(self.root, layout.memories_dir)
 
     @property
     def marks_folder(self) -> str:
@@ -88,6 +86,8 @@ class Store:
         views = (layout.handbook, layout.summary, layout.inbox)
         folders = [layout.sessions_dir, layout.memory("raw_memories")] if listing or self._listed is None else []
         asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in views]
+        counts = layout.memory(usage.FILE)
+        asks += [Ask(counts, limit=usage.LARGEST + 1)] if folders else []
         view = await self._look_on(asks, [self.marks_folder, *folders])
         if folders:
             self._listed = (view.folders.get(folders[0], {}), view.folders.get(folders[1], {}))
@@ -104,15 +104,16 @@ class Store:
             inbox=files.get(layout.inbox),
             sessions=sessions,
             raw_memories=raw_memories,
-            open_marks=(*view.folders.get(self.marks_folder, {}), *self._visits()),
+            open_marks=(*view.folders.get(self.marks_folder, {}), *(VISIT + name for name in self.visit.all())),
             unusable=unusable,
+            usage=files.get(counts, b""),
         )
 
     async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:
         """Look, and take in what the ledger says since; all of it if it is not the one that was read before."""
         # What another task reads meanwhile is not gone back on: the next look finds what this one saw.
         ledger, path = self._ledger, self.layout.ledger
-        known = ledger.data
+        known, head = ledger.data, self.witness.recall()
         start = max(0, len(known) - TAIL) if known.endswith(b"\n") else 0
         view = await self.workspace.look([Ask(path, start=start), *asks], folders)
         if start and not view.files.get(path, b"").startswith(known[start:]):
@@ -124,8 +125,17 @@ class Store:
         found = view.files.get(path, b"")
         if found != known[start:] and self._ledger is ledger:
             goes_on = known.endswith(b"\n") and found.startswith(known[start:])
-            self._ledger = parse(known[:start] + found, ledger if goes_on else None)
+            self._ledger = parse(known[:start] + found, ledger if goes_on else None, self.witness)
+        if self._ledger is not ledger or not known:
+            self._missed(head, view)
         return view
+
+    def _missed(self, head: Head, view: View) -> None:
+        """Note where the history is not the one that this machine wrote, nor goes on from it."""
+        if head.lost_by(self._ledger):
+            views = {self.layout.handbook, self.layout.summary}
+            nothing = not self._ledger.data and not self._shown and views.isdisjoint(view.files)
+            self.witness.missed(head, self._ledger, anew=nothing)
 
     async def settle(
         self, actor: str, makers: Sequence[Maker] = (), extra: Extra | None = None, *, seen: Seen | None = None
@@ -149,18 +159,18 @@ class Store:
             clean = self._shown == (seen.ledger.mark, _views(seen)) and not seen.unusable
             prepared = await self.prepare(seen, who, () if done else makers, clean=clean)
             steps: list[Step] = [*prepared.steps, *(extra(seen, prepared) if extra else ())]
-            whole = prepared if done is None else _joined(done, prepared)
+            whole = prepared if done is None else done.then(prepared)
             if not steps:
                 self._taken_in(seen, prepared)
                 return whole
-            self._anchor(steps)
+            self._anchor(seen.ledger, steps)
             try:
                 outcome = await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
             except Conflict:
                 await asyncio.sleep(random.uniform(0, 0.02))
                 continue
             if prepared.committed:
-                self._ledger = prepared.ledger
+                self._wrote(prepared.ledger, steps)
             done, extra = whole, None
             views = {self.layout.handbook, self.layout.summary, self.layout.inbox}
             if views.isdisjoint(outcome.skipped):
@@ -175,6 +185,7 @@ class Store:
     async def prepare(self, seen: Seen, actor: str, makers: Sequence[Maker], *, clean: bool = False) -> Prepared:
         """What `settle` would write; `clean` if the files are known to be as it left them."""
         work = partial(prepare, seen, actor=actor, layout=self.layout, at=self.at(), makers=makers, clean=clean)
+        work.keywords["salt"] = self.salt
         large = sum(len(data or b"") for data in (seen.handbook, seen.summary, seen.inbox)) > LARGE
         return await asyncio.to_thread(work) if large else work()
 
@@ -189,13 +200,13 @@ class Store:
                 if attempt:
                     await self._look_on()
                 state = fold(self._ledger)
-                change = maker(state)
+                change = maker(state).without_secrets(self.salt)
                 if change.empty:
                     return state
                 draft = _draft(change, state, self.at())
                 lines, ledger = encode(self._ledger, [draft])
                 steps: list[Step] = [*files, Append(self.layout.ledger, lines, expect=self._ledger.mark)]
-                self._anchor(steps)
+                self._anchor(self._ledger, steps)
                 try:
                     await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
                 except Conflict as conflict:
@@ -203,10 +214,15 @@ class Store:
                         raise
                     await asyncio.sleep(random.uniform(0, 0.02))
                     continue
-                self._ledger = ledger
+                self._wrote(ledger, steps)
                 apply(state, ledger.commits[-1])
                 return state
         raise Conflict(self.layout.ledger, f"other writers were faster {TRIES} times; try again")
+
+    async def reread(self) -> None:
+        """Read the ledger again and judge all of it anew."""
+        self._ledger = Ledger(witness=self.witness)
+        await self._look_on()
 
     @property
     def ledger(self) -> Ledger:
@@ -222,24 +238,35 @@ class Store:
 
     async def write(self, steps: Sequence[Step]) -> None:
         """Write other files under the memory's lock, and anchor rollout lines among them."""
-        self._anchor(steps)
+        self._anchor(self._ledger, steps)
         await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
-
-    def _anchor(self, steps: Iterable[Step]) -> None:
-        """Note the lines that are about to be written: a process that is killed in between has forged nothing."""
         for step in steps:
             if isinstance(step, Append):
-                anchoring.keep(step.data.splitlines())
+                self.witness.recorded_line(step.path, step.data)
+
+    def _anchor(self, ledger: Ledger, steps: Iterable[Step]) -> None:
+        """Note the lines that are about to be written: a process that is killed in between has forged nothing."""
+        for step in steps:
+            if isinstance(step, Append) and step.path == self.layout.ledger:
+                self.witness.writes(ledger, step.data)
+            elif isinstance(step, Append) and step.path.startswith(f"{self.layout.sessions_dir}/"):
+                self.witness.records(step.path, step.data)
+
+    def _wrote(self, ledger: Ledger, steps: Iterable[Step]) -> None:
+        self._ledger = ledger
+        for step in steps:
+            if isinstance(step, Append) and step.path == self.layout.ledger:
+                self.witness.reached(ledger, step.data)
 
     def mark_open(self) -> Step:
         """The step that says that a session is open; see `others_open`."""
-        self._mark = self._mark or f"{_host()}.{os.getpid()}.{int(time.time())}.{secrets.token_hex(4)}"
+        self._mark = self._mark or presence.new()
         return Replace(f"{self.marks_folder}/{self._mark}", b"open\n")
 
     def mark_again(self) -> list[Step]:
         """The steps that renew the mark of a session that goes on and on, before anybody takes it for left over."""
         old = self._mark
-        if not old or not _older(old, MARK_AGE / 24):
+        if not old or not presence.older(old, presence.AGE / 24):
             return []
         self._mark = ""
         return [self.mark_open(), Remove(f"{self.marks_folder}/{old}")]
@@ -249,30 +276,22 @@ class Store:
         mark, self._mark = self._mark, ""
         return [Remove(f"{self.marks_folder}/{mark}")] if mark else []
 
-    def others_open(self, marks: Iterable[str]) -> tuple[list[str], list[Step]]:
+    def others_open(self, names: Iterable[str]) -> tuple[list[str], list[Step]]:
         """The marks of other sessions, and the steps that remove those that were left over by killed ones.
 
         A left-over mark counts: an edit made after the kill cannot be told from one that the agent made before. So does
         the visit of a session that only read.
         """
-        others = [mark for mark in marks if mark not in (self._mark, VISIT + self._visit)]
-        left = (mark for mark in others if not mark.startswith(VISIT) and _stale(mark))
+        others = [mark for mark in names if mark not in (self._mark, VISIT + self.visit.name)]
+        left = (mark for mark in others if not mark.startswith(VISIT) and presence.stale(mark))
         return others, [Remove(f"{self.marks_folder}/{mark}") for mark in left]
 
-    def visit(self) -> None:
-        """Note, outside of the workspace, that a session that only reads is open."""
-        if self._root is not None and not self._visit:
-            self._visit = visits.begin(self._root, self.layout.memories_dir)
-
-    def leave(self) -> None:
-        """Note that it is over."""
-        if self._root is not None and self._visit:
-            visits.end(self._root, self.layout.memories_dir, self._visit)
-            self._visit = ""
-
-    def _visits(self) -> list[str]:
-        names = visits.found(self._root, self.layout.memories_dir) if self._root is not None else []
-        return [VISIT + name for name in names]
+    def agents_elsewhere(self, names: Iterable[str]) -> bool:
+        """True if one of these marks is of a session that another process has open now."""
+        return any(
+            visits.elsewhere(name.removeprefix(VISIT)) if name.startswith(VISIT) else presence.elsewhere(name)
+            for name in names
+        )
 
     def _taken_in(self, seen: Seen, done: Prepared) -> None:
         written = {step.path: step.data for step in done.steps if isinstance(step, Replace)}
@@ -280,8 +299,17 @@ class Store:
         now = tuple(written.get(path, data) for path, data in zip(paths, _views(seen), strict=True))
         self._shown = (done.ledger.mark, now)
         names = [mark.removeprefix(VISIT) for mark in seen.open_marks if mark.startswith(VISIT)]
-        if self._root is not None and names:
-            visits.clear(self._root, self.layout.memories_dir, names)
+        if names:
+            self.visit.taken_in(names)
+
+
+def _place(workspace: Workspace) -> str:
+    """What this machine knows the workspace by: its folder, or the id of the session that it is reached through."""
+    if isinstance(workspace, LocalWorkspace):
+        return str(workspace.root.resolve())
+    state = getattr(getattr(workspace, "session", None), "state", None)
+    id = getattr(state, "session_id", None)
+    return f"{getattr(state, 'type', '')}:{id}" if id else ""
 
 
 def _views(seen: Seen) -> tuple[bytes | None, ...]:
@@ -290,43 +318,6 @@ def _views(seen: Seen) -> tuple[bytes | None, ...]:
 
 def _draft(change: Change, state: State, at: str) -> Commit:
     return Commit(state.ordinal + 1, at, change.actor, change.operations, change.consolidated, change.settings)
-
-
-def _joined(first: Prepared, second: Prepared) -> Prepared:
-    return replace(
-        second,
-        adopted=first.adopted + second.adopted,
-        refused=first.refused + second.refused,
-        committed=first.committed + second.committed,
-    )
-
-
-def _host() -> str:
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
-
-
-def _stale(mark: str) -> bool:
-    """True for the mark of a killed session, of one that has not been heard of for long, and for what is no mark."""
-    if _older(mark, MARK_AGE):
-        return True
-    host, pid, *_ = mark.split(".")
-    try:
-        if host == _host():
-            os.kill(int(pid), 0)
-    except PermissionError:
-        return False
-    except (ValueError, OverflowError, OSError):
-        return True
-    return False
-
-
-def _older(mark: str, seconds: float) -> bool:
-    """True if the mark was made so long ago, or says nothing of when."""
-    try:
-        _, _, since, _ = mark.split(".")
-        return abs(time.time() - int(since)) > seconds
-    except ValueError:
-        return True
 
 
 def changed(files: Mapping[str, bytes], path: str, data: bytes) -> list[Step]:

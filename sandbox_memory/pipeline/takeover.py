@@ -22,7 +22,7 @@ async def takeover(store: Store, seen: Seen, *, vouching: bool = True) -> list[M
     transcripts = [layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
     view = await store.look([*raws, *transcripts])
     for path in transcripts if vouching and not seen.open_marks else ():
-        anchoring.vouch(view.files.get(path, b"").split(b"\n")[:-1], session_open=False)
+        anchoring.vouch(view.files.get(path, b"").split(b"\n")[:-1], path, session_open=False)
     operations = []
     for path in raws:
         header = raw_header(view.files.get(path, b"").decode("utf-8", "replace"))

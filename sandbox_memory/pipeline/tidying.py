@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
+from .. import usage
 from ..folding import fold
+from ..governance.redaction import redact
 from ..ledger import Operation
 from ..signed import is_ours
 from ..skills import made_of
 from ..stages import commit
 from ..state import State
-from ..workspace import Remove, digest
+from ..workspace import Remove, Replace, digest
 from . import skilling
 from .settle import Change, Seen
 from .store import Step, Store, changed
+
+logger = logging.getLogger("sandbox_memory")
 
 _HEAD = b"rollout_id: "
 
@@ -37,8 +42,14 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
     beyond = [stem for stem in (name.removesuffix(".md") for name in seen.raw_memories) if stem not in selected]
     paths = {stem: layout.memory(f"raw_memories/{stem}.md") for stem in [*stale, *beyond]}
     read = (await store.look(list(paths.values()))).files if paths else {}
-    chunks |= {stem: read[paths[stem]].rstrip(b"\n") for stem in stale if paths[stem] in read}
     steps: list[Step] = []
+    for stem in (stem for stem in stale if paths[stem] in read):
+        typed = read[paths[stem]]
+        clean = typed if is_ours(typed) else _redacted(typed, store.salt)
+        if clean != typed:
+            logger.warning("sandbox memory: %s held a secret; a placeholder stands for it now", paths[stem])
+            steps.append(Replace(paths[stem], clean, expect=digest(typed)))
+        chunks[stem] = clean.rstrip(b"\n")
     if selection:
         steps += changed(old.files, merged, b"\n\n".join(chunks[stem] for stem in selection if stem in chunks))
     before = old.files.get(chosen)
@@ -47,6 +58,10 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
         data = read.get(paths[stem])
         if data is not None and is_ours(data):
             steps.append(Remove(paths[stem], expect=digest(data)))
+    if len(seen.usage) >= usage.GROWN:
+        whole = usage.compacted(seen.usage, store.at(), state.records.keys())
+        expect = digest(seen.usage) if len(seen.usage) <= usage.LARGEST else None
+        steps.append(Replace(layout.memory(usage.FILE), whole, expect=expect))
     gone = _beyond(seen, state, keep_rollouts, store.at())
     steps += [Remove(layout.session(f"{stem}.jsonl")) for stem in sorted(gone)]
     listed = layout.sessions_dir not in seen.unusable
@@ -59,6 +74,10 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
     makers += await skilling.settle(store, state, made, old, actor)
     await store.settle(actor, makers, lambda seen, done: steps, seen=seen if store.ledger is seen.ledger else None)
     store.lost = False
+
+
+def _redacted(data: bytes, salt: bytes) -> bytes:
+    return redact(data.decode("utf-8", "surrogateescape"), salt).encode("utf-8", "surrogateescape")
 
 
 def _chunks(merged: bytes) -> dict[str, bytes]:
@@ -96,3 +115,10 @@ def _older(updated_at: str, than: datetime) -> bool:
 def unread(stems: list[str]) -> Change:
     """Puts the watermarks of these rollouts back to their start."""
     return Change("extraction", tuple(Operation("consume", stem, {"consumed": 0}) for stem in stems))
+
+
+def from_the_start(state: State, seen: Seen) -> Change:
+    """Puts the watermarks of all transcripts that are there back to their start."""
+    return unread(
+        [stem for stem, rollout in state.rollouts.items() if rollout.consumed and f"{stem}.jsonl" in seen.sessions]
+    )

@@ -11,7 +11,7 @@ from ..governance.redaction import redact_value
 from ..records import Rollout, Segment
 from .names import file_name, slug
 from .rendering import excluded, listed, message_text, render, says
-from .trust import MEMORY, is_document, pasted, trust_of
+from .trust import MEMORY, is_document, others_words, pasted, pieces, trust_of
 
 __all__ = [
     "MEMORY",
@@ -19,11 +19,14 @@ __all__ = [
     "excluded",
     "file_name",
     "is_document",
+    "last_id",
     "listed",
     "message_text",
+    "others_words",
     "parse_rollout",
     "pasted",
     "payloads",
+    "pieces",
     "render",
     "says",
     "segment_id",
@@ -62,6 +65,12 @@ def by_sdk(data: bytes) -> bool:
     return first is not None and _own_id(first) is None
 
 
+def last_id(data: bytes) -> str:
+    """The id of the last run in these rollout lines that has one of its own; empty if none has."""
+    ids = [_own_id(payload) for _, _, payload in payloads(data) if payload is not None]
+    return next((id for id in reversed(ids) if id), "")
+
+
 def parse_rollout(
     data: bytes,
     *,
@@ -74,8 +83,8 @@ def parse_rollout(
 ) -> Rollout:
     """The segments of a rollout file whose bytes from `start` on are `data`; `first_line` numbers its first line.
 
-    Only whole lines are read. What is no rollout line counts as torn. A line without `segment` is not ours: it is
-    redacted here, and `seen` tells how often lines of its id stand before `start`. A segment that was written twice,
+    Only whole lines are read, and each is redacted: one that we wrote was already, one that calls itself ours may be
+    somebody's. What is no rollout line counts as torn. A line without `segment` is not ours: `seen` tells how often lines of its id stand before `start`. A segment that was written twice,
     because its writer could not know that the first time had worked, is read once.
     """
     end = data.rfind(b"\n") + 1
@@ -87,15 +96,15 @@ def parse_rollout(
         if found is None:
             torn += 1
             continue
-        payload, id = found, _own_id(found)
+        id = _own_id(found)
         if id is None:
             digest = segment_id(line)
             counts[digest] = counts.get(digest, 0) + 1
             id = segment_id(line, counts[digest])
-            payload = redact_value(found)
         if id in known:
             continue
         known.add(id)
+        payload = redact_value(found)
         segments.append(_segment(payload, id, rollout_id, first_line + number - 1, memories_dir))
     return Rollout(rollout_id, path, tuple(segments), start, start + end, torn)
 

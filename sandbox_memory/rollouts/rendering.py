@@ -116,7 +116,7 @@ def _item(
         tool, said = calls.get(call_id or "", (label, ""))
         if speaks_for_memory(text, said, tool, folder):
             return Item(index, role, MEMORY, text, Trust.EXTERNAL, call_id)
-        return Item(index, role, tool, text, min(of_output(tool, said), of_output(label, "")), call_id)
+        return Item(index, role, tool, text, min(of_output(tool, said, text), of_output(label, "")), call_id)
     return Item(index, role, label, text, Trust.USER if role == "user" else Trust.AGENT, call_id)
 
 

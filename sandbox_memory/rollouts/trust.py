@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import dropwhile
 
-from ..records import Item, Trust
+from ..governance.instructions import forged, orders
+from ..governance.taint import Piece
+from ..records import Item, Rollout, Trust
+from .pastes import foreign, has_prose
 
 MEMORY = "memory"
 """Label of an item in which memory itself speaks: it is evidence for nothing."""
@@ -15,6 +18,9 @@ DOCUMENT_LINES = 40
 """A user message of more lines of its own than this is plainly a document, not words of the user's own."""
 DOCUMENT_LENGTH = 8_000
 """The same in characters."""
+
+LINE = 1_000
+"""Characters before a quote in which its line is looked for."""
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
 _QUOTED = re.compile(r"^[ \t]{0,3}>.*$", re.MULTILINE)
@@ -29,6 +35,17 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _ELSEWHERE = frozenset(
     "web website webpage browser browse browsing fetch http https url urls page mcp computer crawl crawler scrape "
     "scraper scraping internet google bing tavily wikipedia rss download email inbox slack".split()
+)
+_CARRIERS = frozenset(
+    "mail mails emails gmail outlook message messages msg sms telegram whatsapp discord teams channel channels thread "
+    "threads tweet tweets reddit forum comment comments review reviews feedback post posts newsletter news feed "
+    "document documents doc docs drive notion confluence wiki attachment attachments transcript transcripts article "
+    "articles pdf calendar notes".split()
+)
+"""Tools that read these bring what somebody wrote; those that write them report what became of it."""
+_WRITES = frozenset(
+    "send create add delete remove update edit write set post reply forward schedule cancel book mark move invite save "
+    "append upload share archive submit publish".split()
 )
 _FILE_TOOLS = frozenset(
     "read_file view_file open_file get_file file_search read_files view_image read_document read_text_file file_read "
@@ -48,14 +65,52 @@ _GIT_READERS = frozenset("show log blame grep diff cat-file".split())
 def trust_of(item: Item, start: int, end: int) -> Trust:
     """What a quote of these characters is worth: what a user pasted is somebody else's word.
 
-    Pasted is what stands in a fenced block, a quotation or a block between tags, a line that carries a memory's id, and
-    a message that is plainly a document.
+    Pasted is what stands in a fenced block, a quotation or a block between tags, a line that carries a memory's id, a
+    message that is plainly a document, and what `pastes.foreign` finds. A line of an output that gives orders is
+    nothing that a tool observed; of a shell's, where programs say what to do next, one that means to be more than that.
     """
+    if item.trust is Trust.OBSERVED:
+        why = forged if _is_shell(item.label) else orders
+        return Trust.EXTERNAL if why(item.text[_line_start(item.text, start) : end]) else Trust.OBSERVED
     if item.trust is not Trust.USER:
         return item.trust
-    if is_document(item.text) or any(start < last and first < end for first, last in pasted(item.text)):
+    if is_document(item.text) or any(start < last and first < end for first, last in others_words(item.text)):
         return Trust.EXTERNAL
     return Trust.USER
+
+
+def others_words(text: str) -> tuple[tuple[int, int], ...]:
+    """The spans of a person's message that are somebody else's words, marked as such or not; they may overlap."""
+    return _others_words(text)
+
+
+@lru_cache(maxsize=64)
+def _others_words(text: str) -> tuple[tuple[int, int], ...]:
+    return (*pasted(text), *foreign(text))
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", max(0, at - LINE), at) + 1 or max(0, at - LINE)
+
+
+def pieces(rollout: Rollout) -> Iterator[Piece]:
+    """The items of a rollout in order, a person's message cut into what is theirs and what they pasted."""
+    for rank, segment in enumerate(rollout.segments):
+        for item in segment.items:
+            place = (rank, item.index)
+            spans = sorted(others_words(item.text)) if item.trust is Trust.USER else []
+            if not spans or is_document(item.text):
+                trust = Trust.EXTERNAL if item.trust is Trust.USER and is_document(item.text) else item.trust
+                yield Piece(place, 0, item.text, trust, memory=item.label == MEMORY)
+                continue
+            done = 0
+            for first, last in spans:
+                if first > done:
+                    yield Piece(place, done, item.text[done:first], Trust.USER)
+                if last > done:
+                    yield Piece(place, max(first, done), item.text[max(first, done) : last], Trust.EXTERNAL)
+                done = max(done, last)
+            yield Piece(place, done, item.text[done:], Trust.USER)
 
 
 def is_document(text: str) -> bool:
@@ -94,13 +149,18 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
             yield line.span()
 
 
-def of_output(tool: str, call: str) -> Trust:
+def of_output(tool: str, call: str, output: str = "") -> Trust:
     """What the output of that tool is worth, given the text of the call.
 
-    What a program reports is observed; what it shows of a file or fetches from elsewhere is somebody else's word.
+    What a program reports is observed; what it shows of a file or fetches from elsewhere is somebody else's word, and
+    so is running prose that any tool but a shell returns: mails, reviews and documents are written by others.
     """
-    elsewhere = not _ELSEWHERE.isdisjoint(_words(tool)) or tool.lower() in _FILE_TOOLS
-    return Trust.EXTERNAL if elsewhere or (_is_shell(tool) and _shows_files(call)) else Trust.OBSERVED
+    if _is_shell(tool):
+        return Trust.EXTERNAL if _shows_files(call) else Trust.OBSERVED
+    words = _words(tool)
+    carries = not _CARRIERS.isdisjoint(words) and _WRITES.isdisjoint(words)
+    elsewhere = carries or not _ELSEWHERE.isdisjoint(words) or tool.lower() in _FILE_TOOLS
+    return Trust.EXTERNAL if elsewhere or has_prose(output) else Trust.OBSERVED
 
 
 def _words(tool: str) -> set[str]:

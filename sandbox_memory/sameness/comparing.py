@@ -157,11 +157,15 @@ class Said:
 def said(value: Candidate | Record, audience: str = "one") -> Said:
     """What a candidate or a record says.
 
-    Where `audience` is "many", what a person said of themselves without a name is the word of that conversation.
+    Where `audience` is "many", what a person said of themselves without a name is the word of that conversation, and
+    so is what they claim of anything else, whatever was added to it: a record that rests on a person's word alone.
     """
     owner, served = "", audience == MANY and value.kind in STATEMENTS
-    if audience == MANY and value.evidence and all(quote.trust is Trust.USER for quote in value.evidence):
+    theirs = isinstance(value, Record) and value.trust is Trust.USER
+    if audience == MANY and value.evidence and (theirs or all(quote.trust is Trust.USER for quote in value.evidence)):
         owner = f"rollout:{value.evidence[0].rollout}"
+    if audience == MANY and value.owner:
+        owner = f"rollout:{value.owner}"
     return _said(value.kind, value.text, value.subject, owner, served)
 
 

@@ -178,14 +178,17 @@ class _Reading:
     def _added(self, item: ListItem) -> None:
         if not item.normal:
             return
-        id = new_id()
+        # What a foreign commit calls its own comes in under that id as the agent's word, whoever is at work here.
+        foreign = item.id in self.now.passed and item.id not in self.assigned.values()
+        id = item.id if foreign else new_id()
+        trust = Trust.AGENT if foreign else self.trust
         self.assigned[item.index] = id
-        facts: dict[str, Any] = {"kind": kind_of(item.section, self.preset).value, "trust": self.trust.label}
-        if self.actor == "import":
+        facts: dict[str, Any] = {"kind": kind_of(item.section, self.preset).value, "trust": trust.label}
+        if self.actor == "import" or foreign:
             facts["support"] = sorted(self._named(item))
         else:
             facts["protected"] = True
-        if self.actor == "live" and item.id and item.id not in self.now.records:
+        if self.actor == "live" and item.id and item.id not in self.now.records and not foreign:
             facts["claimed"] = item.id
         text = _said(item, item.group, self.document)
         body = {"text": text, "group": item.group, "section": item.section}
@@ -294,9 +297,10 @@ def _written_in(
             body = {"text": _said(item, group, handbook), "group": group, "section": item.section}
             if old is not None and old.status is Status.FORGOTTEN:
                 continue
+            foreign = {"trust": Trust.AGENT.label} if item.id in now.passed else {}
             claimed = {"claimed": item.id} if item.id and old is None and facts["trust"] == Trust.AGENT.label else {}
             kind = kind_of(item.section, preset)
-            yield Operation("add", new_id(), {"kind": kind.value, **facts, **claimed}, body)
+            yield Operation("add", new_id(), {"kind": kind.value, **facts, **foreign, **claimed}, body)
 
 
 def _said(item: ListItem, group: str, handbook: Document) -> str:

@@ -1,49 +1,227 @@
-"""Answers: what a person decided in `INBOX.md`."""
+"""Answers: what a person decided in `INBOX.md`, however they wrote it.
+
+A ticked line is a yes, a deleted one a no, and a line with other words in it a question in those words: ticked, they
+are what is remembered. Whatever is only half written decides nothing, and is asked again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
-from ..document import Document, ListItem, normalise
+from ..document import Document, normalise, safe_text
 from ..ledger import Operation
-from ..proposals import line
-from ..records import Status
-from ..state import Proposal, State
+from ..proposals import WRITES, line, question
+from ..records import Status, Trust
+from ..state import Proposal, State, operation_json
+
+NEAR = 0.75
+"""How alike a line without an id must be to a question to be that question, changed."""
+BEGUN = 12
+"""How many characters of a question tell that a line which breaks off is the beginning of it."""
+_BOX = re.compile(r"\s*\\?[\[［【]\s*(?P<mark>[^\]］】]?)\s*\\?[\]］】]\s*")
+_TICKS = "xX×ｘＸ√✓✔☑vV"
+_STUB = re.compile(r"[\s\\\[\]［］【】xX√✓✔]*")
+_SOURCE = re.compile(r"\s*[(（]from [^()（）]*(?:[(（][^()（）]*[)）][^()（）]*)*[)）]?\s*$")
+_TORN_ID = re.compile(r"\s*\^p?-?[0-9a-f]{0,10}$")
+_LINE_ID = re.compile(r"\^(p-[0-9a-f]{10})\b")
+_BULLET = re.compile(r"^[ \t>]*(?:[-+*•]|\d{1,9}[.)])?[ \t]*")
+_QUESTION = re.compile(
+    r"^\W*(?:remember|replace\s+[“\"].*[”\"]\s+(?:by|with))\s+[“\"](?P<words>.+)[”\"][\s?？.!]*$", re.IGNORECASE
+)
+_ASKS = re.compile(r"^\W*(?:remember|replace|delete|put back)\b", re.IGNORECASE)
 
 
-def answers(document: Document, past: State, now: State) -> Iterator[Operation]:
-    """What a person decided in the block of `INBOX.md`: a ticked line is a yes, a deleted one a no.
+@dataclass(frozen=True)
+class Answer:
+    """What stands at one question. `words` are the person's own, where they changed those to be remembered."""
 
-    A yes to something that is not any more as it was asked decides without effect.
+    ticked: bool
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The questions that stand in a file. One that is missing was refused, unless the file does not say so (`torn`).
+
+    `taken` are the indices of the items of our block that are questions.
     """
-    there = answered(document, past)
-    for proposal in past.proposals.values():
+
+    answers: Mapping[str, Answer]
+    torn: bool
+    taken: frozenset[int] = frozenset()
+
+
+def read(block: Document | None, beside: Sequence[Document], past: State, now: State) -> Page:
+    """What stands in our block, None where there is none, and beside it. `past` is the state that the block shows."""
+    found: dict[str, list[Answer]] = {}
+    taken: set[int] = set()
+    torn = block is None
+    for document in (*([block] if block else []), *beside):
+        known = now.proposals if document is not block else {**past.proposals, **now.proposals}
+        for item in document.items:
+            box = _BOX.match(item.text) if item.checked is None else None
+            text = item.text[box.end() :] if box else item.text
+            ticked = bool(item.checked or (box and box["mark"] and box["mark"] in _TICKS))
+            id = item.id if item.id in known else _meant(text, known, loose=document is block)
+            if id:
+                found.setdefault(id, []).append(_answer(text, ticked, known[id]))
+                taken |= {item.index} if document is block else set()
+            elif document is block and item.id.startswith("p-"):
+                taken.add(item.index)
+        listed = {item.id for item in document.items}
+        for content, _ in document.lines:
+            ids = _LINE_ID.findall(content)
+            if ids and ids[-1] in known and ids[-1] not in listed:
+                found.setdefault(ids[-1], []).append(_of_line(content, known[ids[-1]]))
+            stub = content.strip() and _STUB.fullmatch(content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
+            torn = torn or (document is block and bool(stub))
+    return Page({id: _joined(each) for id, each in found.items()}, torn, frozenset(taken))
+
+
+def answers(page: Page, past: State, now: State) -> Iterator[Operation]:
+    """What the page decides, as operations; a yes to something that is not any more as it was asked has no effect."""
+    for proposal in {**past.proposals, **now.proposals}.values():
         if proposal.id not in now.proposals:
             continue
-        answer = there.get(proposal.id)
+        answer = page.answers.get(proposal.id)
         if answer is None:
-            yield Operation("decide", proposal.id, {"accepted": False})
-            yield from proposal.on_refusal
-        elif answer.checked:
-            yield Operation("decide", proposal.id, {"accepted": True})
-            yield from (operation for operation in proposal.operations if _stands(operation, proposal, now))
+            if not page.torn and proposal.id in past.proposals:
+                yield from refused(proposal)
+        elif answer.ticked:
+            yield from accepted(proposal, now, words=answer.words, by_hand=True)
+        elif answer.words:
+            yield from _asked_in(answer.words, proposal)
 
 
-def answered(document: Document, past: State) -> dict[str, ListItem]:
-    """The lines that are questions, by their ids; one that lost its id is known by its text."""
-    found = {item.id: item for item in document.items if item.id in past.proposals}
-    texts = {normalise(line(proposal)): id for id, proposal in past.proposals.items() if id not in found}
-    for item in document.items:
-        if not item.id and item.normal in texts:
-            found.setdefault(texts[item.normal], item)
-    return found
-
-
-def unheard(document: Document, past: State, now: State) -> Iterator[Operation]:
+def unheard(page: Page, past: State, now: State) -> Iterator[Operation]:
     """The same while a session is open: the agent may have answered, so nothing is decided, and all is asked again."""
-    for operation in answers(document, past, now):
+    for operation in answers(page, past, now):
         if operation.op == "decide" and not now.proposals[operation.id].unheard:
             yield Operation("unheard", operation.id)
+
+
+def refused(proposal: Proposal, **facts: str) -> Iterator[Operation]:
+    """The operations of a no. The quotes of what was refused are spent: no other wording of it is asked about."""
+    spent = _quoted(proposal)
+    yield Operation("decide", proposal.id, {"accepted": False, **facts, **({"evidence": spent} if spent else {})})
+    yield from proposal.on_refusal
+
+
+def accepted(
+    proposal: Proposal, now: State, *, words: str = "", by_hand: bool = False, **facts: str
+) -> Iterator[Operation]:
+    """The operations of a yes, as far as the records that they are about are as they were when it was asked.
+
+    What a person accepts is as good as written by hand; in their own `words` it rests on nothing else.
+    """
+    spent = _quoted(proposal) if words else []
+    yield Operation("decide", proposal.id, {"accepted": True, **facts, **({"evidence": spent} if spent else {})})
+    here = {normalise(record.text) for record in now.visible().values()}
+    wanted = [_by_hand(o, words) if by_hand and o.op in WRITES else o for o in proposal.operations]
+    for operation in wanted:
+        new = operation.op == "add" and normalise(str(operation.body.get("text", ""))) in here
+        if not new and _stands(operation, proposal, now):
+            yield operation
+
+
+def at_home(document: Document, now: State) -> tuple[frozenset[str], frozenset[int]]:
+    """What stands beside our block: the questions that may stay where a person put them, and the items that must go."""
+    stay, go = set[str](), set[int]()
+    for item in document.items:
+        if not item.id.startswith("p-"):
+            continue
+        proposal = now.proposals.get(item.id)
+        same = proposal and item.checked is False and item.normal == normalise(line(proposal))
+        if same and item.id not in stay:
+            stay.add(item.id)
+        else:
+            go.add(item.index)
+    return frozenset(stay), frozenset(go)
+
+
+def _meant(text: str, known: Mapping[str, Proposal], *, loose: bool) -> str:
+    """The question that a line without an id is: word by word, or in our block also its beginning, or much like it."""
+    plain = normalise(_TORN_ID.sub("", text))
+    shown = {id: normalise(line(proposal)) for id, proposal in known.items()}
+    bare = {id: normalise(proposal.text) for id, proposal in known.items()}
+    whole = [id for id in known if plain in (shown[id], bare[id])]
+    if whole or not loose or len(plain) < BEGUN:
+        return whole[0] if whole else ""
+    begun = [id for id in known if shown[id].startswith(plain)]
+    if begun:
+        return begun[0]
+    alike = {id: SequenceMatcher(None, _without_source(plain), bare[id], autojunk=False).ratio() for id in known}
+    best = max(alike, key=lambda id: alike[id], default="")
+    return best if best and alike[best] >= NEAR else ""
+
+
+def _answer(text: str, ticked: bool, proposal: Proposal) -> Answer:
+    plain = normalise(_TORN_ID.sub("", text))
+    if plain in (normalise(line(proposal)), normalise(proposal.text)):
+        return Answer(ticked)
+    if len(plain) < len(normalise(line(proposal))) and normalise(line(proposal)).startswith(plain):
+        cut_in_source = plain.startswith(normalise(proposal.text))
+        return Answer(ticked and cut_in_source)
+    said = _without_source(_TORN_ID.sub("", text)).strip()
+    if normalise(said) == normalise(proposal.text) or not any(o.op in WRITES for o in proposal.operations):
+        return Answer(ticked)
+    found = _QUESTION.match(said)
+    if found is None and (_ASKS.match(said) or not said):
+        return Answer(False)
+    words = found["words"].strip() if found else said
+    return Answer(ticked, "" if _is_asked(words, proposal) else words)
+
+
+def _is_asked(words: str, proposal: Proposal) -> bool:
+    texts = [str(o.body.get("text", "")) for o in proposal.operations if o.op in WRITES]
+    return normalise(words) in {normalise(text) for text in texts}
+
+
+def _of_line(content: str, proposal: Proposal) -> Answer:
+    """What stands in a line that is no list item: indented too far, in a table, without its bullet."""
+    text = _LINE_ID.sub("", content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
+    box = _BOX.match(text)
+    ticked = bool(box and box["mark"] and box["mark"] in _TICKS)
+    return _answer(text[box.end() :] if box else text, ticked, proposal)
+
+
+def _joined(found: Sequence[Answer]) -> Answer:
+    """Of copies of one line a ticked one counts, and one with other words."""
+    return next((a for a in found if a.ticked and a.words), next((a for a in found if a.ticked), found[0]))
+
+
+def _without_source(text: str) -> str:
+    return _SOURCE.sub("", text)
+
+
+def _quoted(proposal: Proposal) -> list[dict[str, object]]:
+    return [place for o in proposal.operations for place in o.facts.get("evidence", ())]
+
+
+def _by_hand(operation: Operation, words: str) -> Operation:
+    facts = {**operation.facts, "trust": Trust.HAND.label}
+    if not words:
+        return replace(operation, facts=facts)
+    facts = {**{key: value for key, value in facts.items() if key != "evidence"}, "protected": True}
+    body = {key: value for key, value in operation.body.items() if key != "quotes"}
+    return replace(operation, facts=facts, body={**body, "text": safe_text(words)})
+
+
+def _asked_in(words: str, proposal: Proposal) -> Iterator[Operation]:
+    """The same question, in the words that a person put into it without ticking it."""
+    first = next(o for o in proposal.operations if o.op in WRITES)
+    named = [first.id, *first.facts.get("replaces", ())]
+    old = next((proposal.about[id] for id in named if id in proposal.about), None)
+    body = {
+        "text": question(safe_text(words), old),
+        "operations": [operation_json(_by_hand(o, words) if o is first else o) for o in proposal.operations],
+        "on_refusal": [operation_json(o) for o in proposal.on_refusal],
+        "about": dict(proposal.about),
+    }
+    yield Operation("propose", proposal.id, {"source": proposal.source}, body)
 
 
 def _stands(operation: Operation, proposal: Proposal, now: State) -> bool:

@@ -48,7 +48,9 @@ def catch_up(
     edits: list[Edit] = []
     for item in document.items:
         record = visible.get(assigned.get(item.index, ""))
-        if record is not None and item.readable and sources.bereft(item, record):
+        if record is None or not item.readable:
+            continue
+        if sources.bereft(item, record) or sources.begun(record, before):
             named.extend(sources.named(record))
     for item in document.items:
         id = assigned.get(item.index)
@@ -114,6 +116,11 @@ class _Sources:
             and not any(_name(file) in tasks for file in self.of(record))
         )
 
+    def begun(self, record: Record, before: _Sources) -> bool:
+        """True for a line of ours that had no source before: its conversation was only now extracted."""
+        old = before.state.visible().get(record.id) if before is not self and _is_ours(record) else None
+        return old is not None and not any(before.of(old)) and any(self.of(record))
+
     def cited(self, item: ListItem, record: Record, before: _Sources) -> Iterator[Edit]:
         """What the sources of a line of ours that its group names have become since; a reference by hand stays."""
         old, files = before.state.visible().get(record.id), tuple(self.of(record))
@@ -141,7 +148,7 @@ class _Sources:
 
 
 def _is_ours(record: Record) -> bool:
-    return record.origin == "consolidation" and not record.protected
+    return record.origin in ("consolidation", "remember", "approve") and not record.protected
 
 
 def _name(file: str) -> str:
@@ -182,9 +189,9 @@ def _lines(node: Node) -> Iterator[int]:
         yield from range(start, end)
 
 
-def inbox_block(state: State) -> Block:
-    """The open questions, one line each with its source."""
-    lines = [f"- [ ] {line(proposal)} ^{proposal.id}" for proposal in state.proposals.values()]
+def inbox_block(state: State, elsewhere: Collection[str] = ()) -> Block:
+    """The open questions, one line each with its source, without those that stand `elsewhere` in the file."""
+    lines = [f"- [ ] {line(each)} ^{each.id}" for each in state.proposals.values() if each.id not in elsewhere]
     return Block(state.ordinal, "\n".join(lines))
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..document.text import cleaned
 from ..errors import ModelError
 from ..governance.attribution import Quoted, failed, misattributed, whole
+from ..governance.belonging import Customer, Place
 from ..governance.grounding import ungrounded
 from ..governance.grounding.acts import AGENT, OTHER, TOOL, USER
+from ..governance.language import TRANSLATED, foreign, in_own_words
+from ..governance.lifetime import clamped
+from ..governance.policy import Surroundings, refuses
 from ..governance.prose import Said, fit_title, without_unsaid
 from ..governance.redaction import redact
+from ..governance.taint import Taint
 from ..layout import Layout
 from ..models import EXTRACTION, ExtractionDraft, ExtractionMaterial, MemoryDraft, QuoteDraft, Request
 from ..notes import raw_header, raw_memory_file, slug, summary_file, summary_name
-from ..records import Candidate, Evidence, Item, Kind, RawMemory, Refusal, Rollout
-from ..rollouts import is_document, pasted, trust_of
+from ..records import Candidate, Evidence, Item, Kind, RawMemory, Refusal, Rollout, Segment, Trust
+from ..rollouts import is_document, others_words, pieces, trust_of
 from ..templates import render
 from ..tokens import estimate
 from ..transcript import MEMORY, TOKENS, Found, fitted, locate, transcribe
 
-__all__ = ["raw_header", "raw_memory_file", "request", "summary_file", "verify"]
+__all__ = ["again", "raw_header", "raw_memory_file", "request", "summary_file", "verify"]
 
 PREVIOUS = 1_000
 """Tokens of earlier notes that are shown: the newest; each resumption pays for them again."""
@@ -71,15 +77,30 @@ def request(
     )
 
 
+def again(raw: RawMemory) -> str:
+    """What a model is told when it is asked once more, since it translated; empty if there is no need to."""
+    texts = [refusal.what for refusal in raw.refused if refusal.why == TRANSLATED]
+    return render("extraction_again", texts=texts) if texts else ""
+
+
 def verify(
-    draft: ExtractionDraft, rollout: Rollout, *, layout: Layout, summary_file: str = "", previous: str = ""
+    draft: ExtractionDraft,
+    rollout: Rollout,
+    *,
+    layout: Layout,
+    summary_file: str = "",
+    previous: str = "",
+    earlier: Sequence[Segment] = (),
+    told: Sequence[str] = (),
 ) -> RawMemory:
     """The raw memory that a draft makes of these runs; what does not hold is left out, as a refusal with its reason.
 
     Of the summary and the notes, which are free prose, sentences go that have a number, a path or a name which neither
-    the transcript nor `previous`, the notes that the request showed, has. `summary_file` is the name that the
-    conversation's summary already has; it is kept. A wholly empty draft means that
-    there is nothing to learn: no candidates, no texts. Raises a retryable `ModelError` for one that is empty in part.
+    the transcript nor `previous`, the notes that the request showed, has. `earlier` are runs of
+    the conversation before these: they tell who said a thing first and, where many are served, whose a memory is.
+    `told` are texts that memory gave its agent: that it says them again proves nothing. `summary_file` is the name that
+    the conversation's summary already has; it is kept. A wholly empty draft means that there is nothing to learn: no
+    candidates, no texts. Raises a retryable `ModelError` for one that is empty in part.
     """
     empty = not any((draft.task.strip(), draft.slug.strip(), draft.summary.strip(), draft.raw_memory.strip()))
     empty = empty and not draft.memories
@@ -89,7 +110,13 @@ def verify(
     said = _said(rollout, previous)
     task = redact(cleaned(draft.task) or _first_line(draft.summary))[:TASK_LENGTH].strip()
     task = fit_title(task, "" if empty else _asked(rollout), said)
-    candidates, refused = _checked(draft, _Checking(rollout, layout, task, said))
+    customer = _customer(rollout, earlier, layout)
+    if customer is not None and customer.named(task):
+        task = ""  # what else it says may be theirs alone too
+    taint = Taint(pieces(replace(rollout, segments=(*earlier, *rollout.segments))), told)
+    checking = _Checking(rollout, layout, task, said, customer, taint, len(earlier))
+    candidates, refused = _checked(draft, checking)
+    refused += tuple(Refusal(redact(each), TRANSLATED) for each in checking.translated)
     summary, unsaid = without_unsaid(redact(draft.summary.strip()), said)
     text, more = without_unsaid(redact(draft.raw_memory.strip()), said)
     refused += tuple(Refusal(f"a sentence of the notes with {word!r}", "nobody said that") for word in (*unsaid, *more))
@@ -105,9 +132,20 @@ def verify(
         summary=summary or task,
         text=text or task,
         candidates=candidates,
-        keywords=_keywords(draft.keywords[: 2 * KEYWORDS], said),
+        keywords=tuple(
+            word
+            for word in _keywords(draft.keywords[: 2 * KEYWORDS], said)
+            if customer is None or not customer.named(word)
+        ),
         refused=refused,
     )
+
+
+def _customer(rollout: Rollout, earlier: Sequence[Segment], layout: Layout) -> Customer | None:
+    """Who is served in the conversation, where the layout serves many."""
+    if layout.preset.audience != "many":
+        return None
+    return Customer(replace(rollout, segments=(*earlier, *rollout.segments)))
 
 
 def _terminal_state(rollout: Rollout) -> str:
@@ -162,8 +200,18 @@ def _checked(draft: ExtractionDraft, checking: _Checking) -> tuple[tuple[Candida
 class _Checking:
     """Makes candidates of memories, one by one; knows which output is of which call, and who speaks where."""
 
-    def __init__(self, rollout: Rollout, layout: Layout, task: str, said: Said) -> None:
-        self.rollout, self.layout, self.task, self.said = rollout, layout, task, said
+    def __init__(
+        self,
+        rollout: Rollout,
+        layout: Layout,
+        task: str,
+        said: Said,
+        customer: Customer | None,
+        taint: Taint,
+        earlier: int,
+    ) -> None:
+        self.rollout, self.layout, self.task, self.said, self.customer = rollout, layout, task, said, customer
+        self.taint, self.earlier = taint, earlier
         self.ranks = {segment.id: rank for rank, segment in enumerate(rollout.segments)}
         self.answers: dict[tuple[str, int], Item] = {}
         self.outputs: dict[tuple[str, int], Item] = {}
@@ -180,6 +228,8 @@ class _Checking:
                     self.answers[segment.id, item.index] = call
                     self.outputs.setdefault((segment.id, call.index), item)
         self.others: dict[tuple[str, int], tuple[bool, tuple[tuple[int, int], ...]]] = {}
+        self.surroundings = Surroundings(rollout)
+        self.translated: list[str] = []
 
     def candidate(self, memory: MemoryDraft, text: str) -> Candidate:
         """The memory with its evidence. Raises `_Refused` with the reason why it is not let in."""
@@ -196,14 +246,33 @@ class _Checking:
         given = [quote for quote in memory.quotes[:QUOTES] if quote.text.strip()]
         found = [place for place in map(self._place, given) if place is not None]
         if given and not found:
+            if foreign(given[0].text, self._typed()):
+                self.translated.append(text)
             raise _Refused(f"the transcript has no {cleaned(given[0].text)[:80]!r}")
+        heard = [place for place in found if self._worth(place) is not None]
+        if found and not heard:
+            raise _Refused("memory itself told it to the agent")
+        found = heard
+        if foreign(text, said := [place.text for place in found]):
+            self.translated.append(text)
+            text = in_own_words(text, said)
         evidence = tuple(dict.fromkeys(self._evidence(place) for place in found))
         if any(redact(part) != part for part in (text, *(place.text for place in found))):
             raise _Refused("it holds a secret")
-        why = self._unfounded(text, kind, found)
+        breach = refuses(text, kind, [self.surroundings.around(place) for place in found])
+        why = breach.why if breach else self._unfounded(text, kind, found)
         if why:
             raise _Refused(why)
-        return Candidate(kind, text, evidence, _words(memory.subject, self.said), self.task)
+        weight = None if memory.importance is None else clamped(memory.importance)
+        subject = _words(memory.subject, self.said)
+        places = [Place(place.segment, place.item, place.text) for place in found]
+        theirs = self.customer is not None and self.customer.owns(text, kind, places, subject)
+        return Candidate(kind, text, evidence, subject, self.task, weight, self.rollout.id if theirs else "")
+
+    def _typed(self) -> list[str]:
+        """The beginnings of what people said: quotes that nobody said may be translations of it."""
+        items = (item for segment in self.rollout.segments for item in segment.items)
+        return [item.text[:QUOTE_LENGTH] for item in items if item.role == "user"]
 
     def _place(self, quote: QuoteDraft) -> Found | None:
         """Where the quote stands; None if nowhere, or if it is too long to prove one thing."""
@@ -213,8 +282,19 @@ class _Checking:
         return found
 
     def _evidence(self, found: Found) -> Evidence:
-        trust = trust_of(found.item, found.start, found.end)
+        trust = self._worth(found) or Trust.EXTERNAL
         return Evidence(self.rollout.id, found.segment, found.item.index, found.start, found.end, found.text, trust)
+
+    def _worth(self, found: Found) -> Trust | None:
+        """Whose word the quote is, also where somebody says again what another said; None for what memory told."""
+        trust = trust_of(found.item, found.start, found.end)
+        return self._tainted(found, trust)
+
+    def _tainted(self, found: Found, trust: Trust) -> Trust | None:
+        if found.item.role == "call":
+            return trust  # what an agent did is its own doing, whoever told it to
+        place = (self.earlier + self.ranks[found.segment], found.item.index)
+        return self.taint.lowered(place, found.start, found.end, found.text, trust)
 
     def _unfounded(self, text: str, kind: Kind, found: Sequence[Found]) -> str | None:
         quotes = [self._quoted(place) for place in found]
@@ -242,9 +322,10 @@ class _Checking:
             return TOOL if item.role == "output" else AGENT
         key = (found.segment, item.index)
         if key not in self.others:
-            self.others[key] = (is_document(item.text), tuple(pasted(item.text)))
+            self.others[key] = (is_document(item.text), others_words(item.text))
         document, spans = self.others[key]
         inside = document and found.start > EDGE and found.end < len(item.text) - EDGE
+        inside = inside or self._tainted(found, Trust.USER) is not Trust.USER
         return OTHER if inside or any(found.start < last and first < found.end for first, last in spans) else USER
 
 

@@ -14,19 +14,20 @@ from typing import Any
 
 from .. import showing
 from ..certain import Sure, bearing
-from ..document import normalise, safe_text
+from ..config import MemoryPolicy
+from ..document import normalise
 from ..document.text import cleaned
-from ..governance.attribution import mixed, unsupported
-from ..governance.prose import Said, fit_title
+from ..drafting import TITLE_LENGTH, Denied, Refused, Wording, accounted, outweighed
+from ..governance.attribution import mixed
+from ..governance.gate import DENY, REVIEW, Gate
 from ..governance.redaction import redact
-from ..governance.wording import meaning
-from ..known import subject_key
 from ..layout import Layout, Preset
 from ..ledger import Operation
 from ..lexical import bare
 from ..models import CONSOLIDATION, ConsolidationDraft, ConsolidationMaterial, DraftOperation, Lookup, Request
-from ..proposals import new_id, propose
+from ..proposals import new_id, propose, question
 from ..records import Candidate, Evidence, Kind, Record, Refusal, Status, Trust
+from ..sameness import said
 from ..screening import Inputs, Screen
 from ..state import State
 from ..templates import render
@@ -36,11 +37,10 @@ REMOVED_BY_ONE = 5
 DELETED_AT_ONCE = 5
 SHARE_AT_ONCE = 0.2
 """More than max(DELETED_AT_ONCE, SHARE_AT_ONCE of the records) are never deleted by one answer."""
-TEXT_LENGTH = 500
-TITLE_LENGTH = 120
-"""How many characters a record, and a group or subject, may have at most."""
 _REPLACING, _RESTING = ("supersede", "revise", "merge"), ("revise", "merge")
 """Operations that replace records, and those whose text rests on the quotes of the records too."""
+_SAID = (Kind.FACT, Kind.PREFERENCE)
+"""Kinds that an agent knows from memory by being told; what it does, it does."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,15 @@ def request(
     )
 
 
-def check(draft: ConsolidationDraft, given: Inputs, state: State, preset: Preset) -> Plan:
+def check(
+    draft: ConsolidationDraft, given: Inputs, state: State, preset: Preset, policy: MemoryPolicy | None = None
+) -> Plan:
     """The operations of a draft that may be committed on `state`, which may be newer than what it was made from.
 
-    What code was sure of comes first, also where nothing of the draft can be used.
+    What code was sure of comes first, also where nothing of the draft can be used. What the gate of `preset` and
+    `policy` does not let through is refused, or becomes a question.
     """
-    checking = _Check(given, state, preset)
+    checking = _Check(given, state, preset, policy)
     for decided in given.sure:
         checking.decided(decided)
     for operation in draft.operations:
@@ -100,9 +103,9 @@ def check(draft: ConsolidationDraft, given: Inputs, state: State, preset: Preset
 class _Check:
     """Takes proposed operations one by one; accepts, refuses with a reason, or makes a proposal of them."""
 
-    def __init__(self, given: Inputs, state: State, preset: Preset) -> None:
-        self.state, self.preset = state, preset
-        self.groups = frozenset(given.groups)
+    def __init__(self, given: Inputs, state: State, preset: Preset, policy: MemoryPolicy | None) -> None:
+        self.state, self.preset, self.gate = state, preset, Gate(preset, policy or MemoryPolicy())
+        self.wording = Wording(preset, frozenset(given.groups))
         self.candidates = {f"c{n}": c for n, c in enumerate(given.candidates, 1)}
         self.records = {f"r{n}": r.id for n, r in enumerate(given.records, 1)}
         self.screen = Screen(state)
@@ -121,10 +124,12 @@ class _Check:
         label = redact(cleaned(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}"))[:TITLE_LENGTH]
         try:
             if draft.op in _REPLACING and len(set(draft.records)) > REMOVED_BY_ONE:
-                raise _Refused(f"must name 1 to {REMOVED_BY_ONE} records")
+                raise Refused(f"must name 1 to {REMOVED_BY_ONE} records")
             operations = list(self._operations(draft, self._candidates(draft), self._records(draft)))
-        except _Refused as refusal:
+        except Refused as refusal:
             self.refused.append(Refusal(label, redact(str(refusal))))
+            if isinstance(refusal, Denied):
+                self.used.update(draft.candidates)
             return
         self.used.update(draft.candidates)
         self._accept(operations)
@@ -134,13 +139,16 @@ class _Check:
         try:
             candidates, records = [self._new(sure.candidate)], [self._standing(sure.record)]
             self._accept(list(self._operations(DraftOperation(op=sure.op), candidates, records)))
-        except _Refused as refusal:
+        except Refused as refusal:
             self.refused.append(Refusal(sure.candidate.text, str(refusal)))
 
     def _accept(self, operations: Sequence[Operation]) -> None:
         for operation in operations:
             self.removed.update(operation.facts.get("replaces", [operation.id] if operation.op == "delete" else []))
             self.deleted += operation.op == "delete"
+            if operation.op in ("add", "supersede", "merge"):
+                text = str(operation.body["text"])
+                self.texts[bare(text)].append((operation.id, text))
         self.operations.extend(operations)
 
     def _operations(
@@ -148,15 +156,18 @@ class _Check:
     ) -> Iterator[Operation]:
         if draft.op == "skip":
             if not candidates:
-                raise _Refused("names nothing to skip")
+                raise Refused("names nothing to skip")
             return
         if draft.op == "move":
             yield from self._move(draft, records)
             return
         if not candidates and draft.op != "merge":
-            raise _Refused("names no new candidate that accounts for it")
+            raise Refused("names no new candidate that accounts for it")
+        about: list[Candidate | Record] = [*candidates, *records]
+        if self.preset.audience == "many" and len({said(each, "many").owner for each in about}) > 1:
+            raise Refused("it is of different people")
         if draft.op == "add":
-            yield from self._added("add", draft, candidates, [])
+            yield from self._passed(list(self._added("add", draft, candidates, [])))
         elif draft.op == "support":
             yield self._said_again(self._one(records), candidates)
         elif draft.op in _REPLACING:
@@ -164,43 +175,46 @@ class _Check:
         elif draft.op == "delete":
             yield from self._deleted(candidates, records)
         else:
-            raise _Refused("is no operation that is known here")
+            raise Refused("is no operation that is known here")
 
     def _candidates(self, draft: DraftOperation) -> list[Candidate]:
         unknown = [name for name in draft.candidates if name not in self.candidates]
         if unknown:
-            raise _Refused(f"there is no {unknown[0]}")
+            raise Refused(f"there is no {unknown[0]}")
         if draft.op != "skip" and any(name in self.used for name in draft.candidates):
-            raise _Refused("the same candidate was used before")
+            raise Refused("the same candidate was used before")
         return [self._new(self.candidates[name]) for name in dict.fromkeys(draft.candidates)]
 
     def _new(self, candidate: Candidate) -> Candidate:
         if why := self.screen.refuses(candidate):
-            raise _Refused(why)
+            raise Refused(why)
         return candidate
 
     def _records(self, draft: DraftOperation) -> list[Record]:
         unknown = [name for name in draft.records if name not in self.records]
         if unknown:
-            raise _Refused(f"there is no {unknown[0]}")
+            raise Refused(f"there is no {unknown[0]}")
         return [self._standing(self.records[name]) for name in dict.fromkeys(draft.records)]
 
     def _standing(self, id: str) -> Record:
         record = self.state.records[id]
         if record.status is not Status.ACTIVE or id in self.removed:
-            raise _Refused("the record is gone meanwhile")
+            raise Refused("the record is gone meanwhile")
         return record
 
     def _one(self, records: Sequence[Record]) -> Record:
         if len(records) != 1:
-            raise _Refused("must name exactly one record")
+            raise Refused("must name exactly one record")
         return records[0]
 
     def _said_again(self, record: Record, candidates: Sequence[Candidate]) -> Operation:
-        self._accounted(candidates, [record])
+        accounted(candidates, [record])
         evidence = [e for candidate in candidates for e in candidate.evidence]
         if self.preset.audience == "many" and (why := mixed(record.text, [*record.evidence, *evidence])):
-            raise _Refused(why)
+            raise Refused(why)
+        elsewhere = bool(record.support) and record.support.isdisjoint(e.rollout for e in evidence)
+        if record.kind in _SAID and elsewhere and all(e.trust is Trust.AGENT for e in evidence):
+            raise Denied("it is known already, and the agent may have it from here")
         return self._supported(record.id, evidence)
 
     def _supported(self, id: str, evidence: Sequence[Evidence]) -> Operation:
@@ -215,8 +229,9 @@ class _Check:
         first = candidates[0] if candidates else replaced[0]
         new = [e for candidate in candidates for e in candidate.evidence]
         evidence = [*new, *(e for record in replaced for e in record.evidence)] if draft.op in _RESTING else new
-        kind = self._kind(draft.kind, first.kind)
-        text = self._text(draft.text or first.text, kind, evidence)
+        about: list[Candidate | Record] = [*candidates, *replaced]
+        kind = self.wording.kind(draft.kind, first.kind)
+        text = self.wording.text(draft.text, first.text, kind, evidence, about)
         same = self._same(text)
         if same and new and (same not in {record.id for record in replaced} or len(replaced) == 1):
             yield self._supported(same, new)
@@ -225,7 +240,6 @@ class _Check:
         group = known.group if known else candidates[0].task
         subject = first.subject or (known.subject if known else "")
         id = new_id()
-        self.texts[bare(text)].append((id, text))
         best = bearing(text, evidence)
         facts: dict[str, Any] = {
             "kind": kind.value,
@@ -234,13 +248,17 @@ class _Check:
         }
         if replaced:
             facts["replaces"] = [record.id for record in replaced]
+        if given := [c.importance for c in candidates if c.importance is not None]:
+            facts["importance"] = max(given)
         body = {
             "text": text,
-            "subject": self._titled(draft.subject, subject, [*candidates, *replaced]),
-            "group": self._titled(draft.group, group, [*candidates, *replaced]) or "General",
+            "subject": self.wording.titled(draft.subject, subject, about),
+            "group": self.wording.titled(draft.group, group, about) or "General",
             "section": self.preset.headings[kind],
             "quotes": [e.quote for e in best],
         }
+        if owner := next((each.owner for each in about if each.owner), ""):
+            body["owner"] = owner
         yield Operation(op, id, facts, body)
         others = [e for e in evidence if e not in best]
         if others:
@@ -255,94 +273,74 @@ class _Check:
         self, draft: DraftOperation, candidates: Sequence[Candidate], records: Sequence[Record]
     ) -> Iterator[Operation]:
         if not records:
-            raise _Refused(f"must name 1 to {REMOVED_BY_ONE} records")
+            raise Refused(f"must name 1 to {REMOVED_BY_ONE} records")
         if not candidates and len(records) < 2:
-            raise _Refused("names no new candidate that accounts for it, nor several records that are one thing")
-        self._accounted(candidates or list(self.candidates.values()), records)
+            raise Refused("names no new candidate that accounts for it, nor several records that are one thing")
+        accounted(candidates or list(self.candidates.values()), records)
         operations = list(self._added("merge" if draft.op == "merge" else "supersede", draft, candidates, records))
         if operations[0].op == "support":
             yield from operations
             return
-        trust = Trust.of(operations[0].facts["trust"])
-        standing = [record for record in records if record.protected or record.trust > trust]
-        if standing:
-            yield from self._proposed(operations[0], standing[0])
+        new = operations[0]
+        trust, text = Trust.of(new.facts["trust"]), str(new.body["text"])
+        yield from self._passed(operations, outweighed(text, trust, candidates, records))
+
+    def _passed(self, operations: Sequence[Operation], standing: Record | None = None) -> Iterator[Operation]:
+        """The operations where the gate lets the first through, or the question that it makes of them."""
+        new = operations[0]
+        if new.op == "support":
+            yield from operations
+            return
+        text, subject = str(new.body["text"]), str(new.body["subject"])
+        kind, trust = Kind(new.facts["kind"]), Trust.of(new.facts["trust"])
+        if kind is Kind.PROCEDURE and any(place["trust"] != Trust.EXTERNAL.label for place in new.facts["evidence"]):
+            trust = max(trust, Trust.AGENT)  # it was done here, whoever's words it began with
+        verdict = self.gate.admits(text, kind, trust, subject)
+        if verdict.decision == DENY:
+            raise Denied(verdict.why)
+        if standing is not None or verdict.decision == REVIEW:
+            yield from self._proposed(new, standing, verdict.why)
         else:
             yield from operations
 
     def _deleted(self, candidates: Sequence[Candidate], records: Sequence[Record]) -> Iterator[Operation]:
         record = self._one(records)
-        self._accounted(candidates, records)
+        accounted(candidates, records)
         if self.deleted >= self.most:
-            raise _Refused(f"more than {self.most:.0f} lines are not deleted at once")
+            raise Refused(f"more than {self.most:.0f} lines are not deleted at once")
         trust = min(candidate.trust for candidate in candidates)
-        operation = Operation("delete", record.id)
-        if record.protected or record.trust > trust:
-            yield from self._proposed(operation, record)
+        operation, decision = Operation("delete", record.id), self.gate.decides(record.kind, trust)
+        if decision == DENY:
+            raise Denied(f"a {record.kind.value} is not deleted on that word")
+        if record.protected or record.trust > trust or decision == REVIEW:
+            evidence = [quote for candidate in candidates for quote in candidate.evidence]
+            yield from self._proposed(operation, record, evidence=evidence)
         else:
             yield operation
 
-    def _accounted(self, candidates: Sequence[Candidate], records: Sequence[Record]) -> None:
-        """Each record must share its subject or a word that carries meaning with the candidates."""
-        subjects = {subject_key(candidate.subject) for candidate in candidates if candidate.subject}
-        known = _meaning(candidates)
-        for record in records:
-            if subject_key(record.subject) not in subjects and not known & _meaning([record]):
-                raise _Refused(f"nothing that was learned is about “{record.text}”")
-
-    def _proposed(self, operation: Operation, record: Record) -> Iterator[Operation]:
+    def _proposed(
+        self,
+        operation: Operation,
+        record: Record | None,
+        why: str = "",
+        evidence: Sequence[Evidence] = (),
+    ) -> Iterator[Operation]:
+        """The question about this operation, with where it comes from and why it is asked."""
         new = operation.body.get("text")
-        text = f"replace “{record.text}” by “{new}”?" if new else f"delete “{record.text}”?"
-        source = ", ".join(sorted({e["rollout"] for e in operation.facts.get("evidence", ())})) or "consolidation"
-        yield from propose(self.state, text, (operation,), source=source)
+        old = record or next((self.state.records[id] for id in operation.facts.get("replaces", ())), None)
+        places = {e["rollout"] for e in operation.facts.get("evidence", ())} | {e.rollout for e in evidence}
+        source = ", ".join(sorted(places)) or "consolidation"
+        source = f"{source}; {why}" if why else source
+        # What a person says anew may be asked anew; what a page says again, or an agent, stays refused.
+        again = Trust.of(operation.facts.get("trust", Trust.EXTERNAL.label)) >= Trust.USER
+        asked = question(new, old.text if old else None)
+        yield from propose(self.state, asked, (operation,), source=source, again=again)
 
     def _move(self, draft: DraftOperation, records: Sequence[Record]) -> Iterator[Operation]:
         record = self._one(records)
-        group = self._titled(draft.group, "", [record])
+        group = self.wording.titled(draft.group, "", [record])
         if not group:
-            raise _Refused("names no group to move to")
+            raise Refused("names no group to move to")
         if record.protected:
-            raise _Refused("the line is a person's, and stays where it is")
+            raise Refused("the line is a person's, and stays where it is")
         yield Operation("move", record.id, {}, {"group": group, "section": record.section})
-
-    def _kind(self, wanted: str, fallback: Kind) -> Kind:
-        try:
-            kind = Kind(wanted) if wanted else fallback
-        except ValueError:
-            kind = fallback
-        if kind not in self.preset.headings:
-            raise _Refused(f"this layout does not remember a {kind.value}")
-        return kind
-
-    def _titled(self, wanted: str, fallback: str, about: Sequence[Candidate | Record]) -> str:
-        """The group or subject that is wanted, unless it names what they do not, or gives orders."""
-        title, other = _title(wanted), _title(fallback)
-        if not title or title in self.groups:
-            return title or other
-        quotes = [e.quote for value in about for e in value.evidence]
-        return fit_title(title, other, Said([*quotes, other, *(f"{value.text}\n{value.subject}" for value in about)]))
-
-    def _text(self, text: str, kind: Kind, evidence: Sequence[Evidence]) -> str:
-        text = cleaned(text)
-        if not text:
-            raise _Refused("has no text")
-        if len(text) > TEXT_LENGTH:
-            raise _Refused(f"is longer than {TEXT_LENGTH} characters")
-        if redact(text) != text:
-            raise _Refused("holds a secret")
-        if why := unsupported(text, kind, evidence, many=self.preset.audience == "many"):
-            raise _Refused(why)
-        return safe_text(text)
-
-
-def _meaning(values: Sequence[Candidate | Record]) -> frozenset[str]:
-    return meaning(*(text for value in values for text in (value.text, *(quote.quote for quote in value.evidence))))
-
-
-def _title(text: str) -> str:
-    """A group or a subject on one line, not too long, without a secret."""
-    return redact(cleaned(text))[:TITLE_LENGTH].strip()
-
-
-class _Refused(Exception):
-    """Why one proposed operation is not let in."""

@@ -2,17 +2,21 @@
 
 The kind decides when a record is loaded (semantic, episodic and procedural memory are CoALA's terms): what people want
 and what is so stands there from the start, lessons and procedures as far as there is room, what happened once only when
-nothing else wants the room. The rest is found in `MEMORY.md`; a line below the records tells what that is about.
+nothing else wants the room. The rest is found in `MEMORY.md`; a line below the records tells what that is about. What
+is like the request that a run begins with is told beside the block, whatever its kind: that is how an episode is loaded
+when it is alike, and a procedure on entering its task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 
 from ..blocks import Block
 from ..document import normalise, safe_text
+from ..governance.lifetime import later, scored
 from ..layout import Preset
+from ..lexical import Index
 from ..records import Kind, Record, Trust
 from ..sameness import said
 from ..state import State
@@ -31,6 +35,12 @@ MISSES = 8
 MAP_TOKENS, MAP_SHARE = 150, 0.25
 """How long the line about the rest may be: in tokens, and in parts of the budget if that is less."""
 TITLE = 60
+ALIKE = 0.35
+"""How much of their words a request and a record must share, by weight, for the record to be told."""
+CONSIDERED = 40
+"""How many of the records most alike are weighed."""
+ABOUT = 4_000
+"""Characters of a request that are compared."""
 MORE = "More in MEMORY.md:"
 """How that line begins. It is no list item, so it is no record."""
 TORN = 3
@@ -40,15 +50,16 @@ TORN = 3
 def chosen(state: State, preset: Preset) -> list[Record]:
     """The records that fit the budget, in the order in which they are shown.
 
-    The budget is the setting `summary_tokens`; a record is shown whole or not at all. Of each kind the newest and those
-    that are trusted most and were said most often are taken by turns.
+    The budget is the setting `summary_tokens`; a record is shown whole or not at all. Of each kind those with the best
+    score (by age and importance) and those that are trusted most and were said most often are taken by turns. What the
+    score takes for now is the time of the last commit: the same history shows the same block, whenever that is asked.
     """
     left = int(state.settings.get("summary_tokens", SUMMARY_TOKENS))
     classes: dict[str, list[Record]] = {name: [] for name in WEIGHTS}
     for record in state.visible().values():
         if for_everybody(record, preset):
             classes[OWN if record.protected else record.kind].append(record)
-    queues = {name: list(_by_turns(records)) for name, records in classes.items() if records}
+    queues = {name: list(_by_turns(records, state.at, preset)) for name, records in classes.items() if records}
     kept: dict[str, Record] = {}
     weight = sum(WEIGHTS[name] for name in queues)
     for name, queue in queues.items():
@@ -63,20 +74,27 @@ def chosen(state: State, preset: Preset) -> list[Record]:
 
 
 def for_everybody(record: Record, preset: Preset) -> bool:
-    """False for what one of many said of themselves: it is not told to the run of the next.
+    """False for what is one customer's where many are served: it is not told to the run of the next.
 
-    That is a preference, a text that begins with an account name, and what rests on that person's words alone.
+    That is a preference, a text that begins with an account name, what rests on that person's words alone, what is
+    theirs for another reason (see `governance.belonging`), and what an agent wrote into the files in somebody's run.
     """
     if preset.audience != "many":
         return True
+    if record.trust < Trust.HAND and not record.evidence and record.origin != "import":
+        return False
     return record.kind is not Kind.PREFERENCE and not said(record, preset.audience).owner
 
 
-def _by_turns(records: Iterable[Record]) -> Iterator[Record]:
-    """The newest, the best proven, the next newest, and so on; external words come last."""
-    newest = sorted(records, key=lambda r: (r.trust > Trust.EXTERNAL, r.updated, r.trust, r.id), reverse=True)
-    proven = sorted(newest, key=lambda r: (r.trust, len(r.support)), reverse=True)
-    turns = chain.from_iterable(zip_longest(newest, proven))
+def _by_turns(records: Iterable[Record], now: str, preset: Preset) -> Iterator[Record]:
+    """That with the best score, the best proven, the next, and so on; external words come last."""
+    records = list(records)
+    scores = {record.id: scored(record, now, preset.half_life) for record in records}
+    best = sorted(
+        records, key=lambda r: (r.trust > Trust.EXTERNAL, scores[r.id], r.updated, r.trust, r.id), reverse=True
+    )
+    proven = sorted(best, key=lambda r: (r.trust, len(r.support)), reverse=True)
+    turns = chain.from_iterable(zip_longest(best, proven))
     yield from {record.id: record for record in turns if record}.values()
 
 
@@ -93,6 +111,60 @@ def _take(queue: Sequence[Record], room: int, kept: dict[str, Record]) -> int:
         else:
             missed += 1
     return spent
+
+
+class Related:
+    """Finds the records that are like a request. Bringing it up to date costs what changed."""
+
+    def __init__(self) -> None:
+        self._index = Index()
+        self._records: dict[str, Record] = {}
+
+    def update(self, visible: Mapping[str, Record]) -> None:
+        """Look among these records from now on."""
+        for id in [id for id, record in self._records.items() if visible.get(id) is not record]:
+            del self._records[id]
+            self._index.remove(id)
+        for id, record in visible.items():
+            if id not in self._records:
+                self._records[id] = record
+                self._index.add(id, f"{record.text}\n{record.subject}\n{record.group}")
+
+    def to(self, about: str) -> list[tuple[Record, float]]:
+        """The records that are like that text, most alike first, with how much."""
+        alike = self._index.likeness(about[:ABOUT], CONSIDERED)
+        return [(self._records[id], relevance) for id, relevance in alike if relevance >= ALIKE]
+
+
+def relevant(
+    related: Related,
+    state: State,
+    preset: Preset,
+    about: str,
+    budget: int,
+    now: str,
+    *,
+    shown: Collection[str] = (),
+    used: Mapping[str, str] | None = None,
+) -> list[Record]:
+    """The records beside those `shown` that a run about that should know, the highest score first.
+
+    `budget` is in tokens; `used` says when each record was last of use. Where many are served, what one of them said of
+    themselves is not among them.
+    """
+    if budget <= 0 or not about.strip():
+        return []
+    related.update(state.visible())
+    used, now = used or {}, later(now, state.at)
+    scores = {
+        record.id: (scored(record, now, preset.half_life, relevance=relevance, used=used.get(record.id, "")), record)
+        for record, relevance in related.to(about)
+        if record.id not in shown and for_everybody(record, preset)
+    }
+    best = sorted(scores.values(), key=lambda each: (each[0], each[1].updated, each[1].id), reverse=True)
+    kept: dict[str, Record] = {}
+    _take([record for _, record in best], budget, kept)
+    return list(kept.values())
 
 
 def _heading(record: Record, preset: Preset) -> str:
@@ -121,11 +193,13 @@ def layout_lines(records: Sequence[Record], preset: Preset) -> str:
 def more(state: State, preset: Preset, shown: Collection[str]) -> str:
     """One line that tells what `MEMORY.md` has beside the records `shown`: titles of task groups, most recent first.
 
-    Empty if it has nothing more, or if the budget is too small for it.
+    Empty if it has nothing more, or if the budget is too small for it. Where many are served it tells headings instead.
     """
     rest = [record for record in state.visible().values() if record.id not in shown and record.trust > Trust.EXTERNAL]
     recent = sorted(rest, key=lambda record: (record.updated, record.id), reverse=True)
-    titles = list(dict.fromkeys(_short(one_line(record.group)) for record in recent if for_everybody(record, preset)))
+    many = preset.audience == "many"  # there a title is some customer's own word, a heading is nobody's
+    told = (record for record in recent if for_everybody(record, preset))
+    titles = list(dict.fromkeys(_heading(r, preset) if many else _short(one_line(r.group)) for r in told))
     if any(not for_everybody(record, preset) for record in rest):
         titles.insert(0, f"{preset.headings.get(Kind.PREFERENCE, 'what one person said')} (search for the account)")
     room = int(state.settings.get("summary_tokens", SUMMARY_TOKENS)) * MAP_SHARE

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..governance.redaction import redact_value
+from ..governance.redaction import redact_value, untagged
 from ..rollouts import excluded, listed, message_text, payloads, says
 
 logger = logging.getLogger(__name__)
@@ -46,11 +46,12 @@ def build_line(
     agent: str | None,
     now: datetime,
     segment: str,
+    salt: bytes = b"",
 ) -> bytes:
     """The line of `sessions/<stem>.jsonl` for one run: UTF-8 JSON with the SDK's keys in its order, and two of ours.
 
     Any value is accepted; what JSON cannot say is written as text. A final output that the last message says is not
-    said twice. Redaction happens here, before the first byte is written.
+    said twice. Redaction happens here, before the first byte is written; `salt` is for the tags of its placeholders.
     """
     kept = jsonable([item for item in generated if not excluded(item)])
     line: dict[str, Any] = {
@@ -68,7 +69,7 @@ def build_line(
     line["segment"] = segment
     if agent is not None:
         line["agent"] = agent
-    clean = redact_value(jsonable(line))
+    clean = redact_value(jsonable(line), salt)
     # A lone surrogate becomes its JSON escape, which is what `backslashreplace` writes.
     return json.dumps(clean, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
 
@@ -142,17 +143,17 @@ def _said(items: Sequence[Mapping[str, Any]], final: object) -> bool:
     return any(says(text, final) for text in (message_text(content, ""), message_text(content), message_text(last)))
 
 
-def item_digest(item: Mapping[str, Any]) -> str:
+def item_digest(item: Mapping[str, Any], salt: bytes = b"") -> str:
     """What two accounts of one item have in common, as a digest: not its id, its status, or what a provider added.
 
-    An item that was redacted has the digest that it had before.
+    An item that was redacted has the digest that it had before, whatever `salt` its placeholders have their tags from.
     """
     if item.get("role"):
         kept = {"role": item["role"], "content": _bare(item.get("content"))}
         kept |= {key: item[key] for key in ("tool_calls", "tool_call_id") if item.get(key)}
     else:
         kept = {key: value for key, value in item.items() if key not in _PASSING and value is not None}
-    text = json.dumps(redact_value(jsonable(kept)), ensure_ascii=False, sort_keys=True)
+    text = untagged(json.dumps(redact_value(jsonable(kept), salt), ensure_ascii=False, sort_keys=True))
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
@@ -167,16 +168,16 @@ def _bare(content: Any) -> Any:
     return content
 
 
-def marks(items: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What `History` and `repeated` know each item by."""
-    return [_mark(item) for item in items]
+def marks(items: Iterable[Mapping[str, Any]], salt: bytes = b"") -> list[str]:
+    """What `History` and `repeated` know each item by; the `salt` that it is written with saves redacting it twice."""
+    return [_mark(item, salt) for item in items]
 
 
-def _mark(item: Mapping[str, Any]) -> str:
+def _mark(item: Mapping[str, Any], salt: bytes) -> str:
     """The digest of an item, and whether a user said it or an agent made it; empty for one that memory leaves out."""
     if excluded(item):
         return ""
-    return ("u" if item.get("role") == "user" else "a") + item_digest(item)
+    return ("u" if item.get("role") == "user" else "a") + item_digest(item, salt)
 
 
 @dataclass(frozen=True)

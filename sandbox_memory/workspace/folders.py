@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -68,6 +69,23 @@ def failure(path: str, error: Unfit | OSError) -> WorkspaceError:
     if isinstance(error, Unfit):
         return WorkspaceError(path, reason(error), "Memory never goes through or into such a thing; move it away")
     return WorkspaceError(path, error.strerror or str(error), _HINTS.get(error.errno or 0, ""))
+
+
+def group_of(users: Sequence[str]) -> int | None:
+    """The group of the first of these users whom this machine has; None for this process's own, and for nobody."""
+    for name in users:
+        with suppress(KeyError):
+            found = pwd.getpwnam(name)
+            return found.pw_gid if found.pw_uid != os.geteuid() else None
+    return None
+
+
+def share(handle: int, group: int | None, mode: int) -> None:
+    """Let that group read what was just made; where this process may not give it away, it stays its owner's alone."""
+    if group is not None:
+        with suppress(PermissionError):
+            os.fchown(handle, -1, group)
+            os.fchmod(handle, mode)
 
 
 def temporary_name(token: str) -> str:

@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from ..errors import Conflict, WorkspaceError
@@ -24,12 +25,14 @@ from .folders import (
     content_digest,
     displaced_name,
     failure,
+    group_of,
     listing,
     mark,
     parent,
     plain,
     read,
     reason,
+    share,
     temporary_name,
     view,
 )
@@ -46,10 +49,15 @@ class _Changed(Exception):
 
 
 class LocalWorkspace:
-    """The files under a folder of this machine. That folder must exist; it alone may be a symlink."""
+    """The files under a folder of this machine. That folder must exist; it alone may be a symlink.
 
-    def __init__(self, root: Path) -> None:
+    What is made new is its owner's alone, 0600 and 0700 or what is left of that by the umask. The group of the first of
+    the `readers`, users whom an agent runs as, may read it too, but for what is private.
+    """
+
+    def __init__(self, root: Path, readers: Sequence[str] = ()) -> None:
         self.root = Path(root)
+        self._group = group_of(readers)
 
     async def look(self, asks: Sequence[Ask | str], folders: Sequence[str] = ()) -> View:
         """See `Workspace.look`."""
@@ -62,7 +70,7 @@ class LocalWorkspace:
         if not plan:
             return Outcome((), {})
         self._reach()
-        held = await locked(self.root, lock, timeout, _make)
+        held = await locked(self.root, lock, timeout, partial(_make, self._group))
         try:
             rewritten = {posixpath.dirname(path) for step, path in plan if not isinstance(step, Append)}
             for folder in sorted(rewritten | {posixpath.dirname(lock)}):
@@ -89,8 +97,8 @@ class LocalWorkspace:
             raise WorkspaceError(".", f"the workspace folder {self.root} does not exist", "Make it, or name another")
 
     @contextmanager
-    def _parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        with parent(self.root, path, _make if make else None) as found:
+    def _parent(self, path: str, *, make: Callable[[int, str], None] | None = None) -> Iterator[tuple[int, str]]:
+        with parent(self.root, path, make) as found:
             yield found
 
     def _sweep(self, path: str) -> None:
@@ -139,26 +147,35 @@ class LocalWorkspace:
             with suppress(FileNotFoundError), self._parent(path) as (folder, name):
                 _remove(folder, name, step.expect)
             return 0
-        with self._parent(path, make=True) as (folder, name):
+        group = None if step.private else self._group
+        with self._parent(path, make=partial(_make, group)) as (folder, name):
             if isinstance(step, Append):
-                return _append(folder, name, step)
-            _replace(folder, name, step)
+                return _append(folder, name, step, group)
+            _replace(folder, name, step, group)
             return 0
 
 
 # What follows works on one name in an open folder.
 
 
-def _make(folder: int, name: str) -> None:
+def _make(group: int | None, folder: int, name: str) -> None:
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         with suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
+            os.mkdir(name, 0o700, dir_fd=folder)
+            if group is not None:
+                handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+                try:
+                    share(handle, group, 0o750)
+                finally:
+                    os.close(handle)
 
 
-def _append(folder: int, name: str, step: Append) -> int:
-    handle, created = _open_end(folder, name, 0o600 if step.private else 0o666)
+def _append(folder: int, name: str, step: Append, group: int | None) -> int:
+    handle, created = _open_end(folder, name)
+    if created:
+        share(handle, group, 0o640)
     try:
         old, written = os.fstat(handle).st_size, 0
         torn = old > 0 and os.pread(handle, 1, old - 1) != b"\n"
@@ -181,12 +198,12 @@ def _append(folder: int, name: str, step: Append) -> int:
         os.close(handle)
 
 
-def _open_end(folder: int, name: str, mode: int) -> tuple[int, bool]:
+def _open_end(folder: int, name: str) -> tuple[int, bool]:
     """The file, open for reading and appending, and whether it was made just now."""
     flags = os.O_RDWR | os.O_APPEND | PLAIN
     if plain(folder, name) is None:
         with suppress(FileExistsError):
-            return os.open(name, flags | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder), True
+            return os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder), True
         plain(folder, name)
     handle = os.open(name, flags, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -195,7 +212,7 @@ def _open_end(folder: int, name: str, mode: int) -> tuple[int, bool]:
     return handle, False
 
 
-def _replace(folder: int, name: str, step: Replace) -> None:
+def _replace(folder: int, name: str, step: Replace, group: int | None) -> None:
     before, content, new = plain(folder, name), read(folder, name), digest(step.data)
     if step.expect is not None and step.expect != (ABSENT if content is None else digest(content)):
         raise _Changed
@@ -204,7 +221,7 @@ def _replace(folder: int, name: str, step: Replace) -> None:
     token = secrets.token_hex(4)
     temporary = temporary_name(token)
     try:
-        _write(folder, temporary, step, before)
+        _write(folder, temporary, step, before, group)
         if step.expect is None:
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         elif step.expect == ABSENT:
@@ -222,9 +239,8 @@ def _replace(folder: int, name: str, step: Replace) -> None:
         raise
 
 
-def _write(folder: int, temporary: str, step: Replace, before: os.stat_result | None) -> None:
-    mode = 0o600 if step.private or before else 0o666
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN, mode, dir_fd=folder)
+def _write(folder: int, temporary: str, step: Replace, before: os.stat_result | None, group: int | None) -> None:
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN, 0o600, dir_fd=folder)
     try:
         left = memoryview(step.data)
         while left:
@@ -236,6 +252,8 @@ def _write(folder: int, temporary: str, step: Replace, before: os.stat_result | 
             with suppress(PermissionError):
                 os.fchown(handle, before.st_uid, before.st_gid)
             os.fchmod(handle, stat.S_IMODE(before.st_mode))
+        else:
+            share(handle, group, 0o640)
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -33,7 +33,7 @@ def _try(root: Path, lock: str, make: Callable[[int, str], None]) -> int | None:
     try:
         with parent(root, lock, make) as (folder, name):
             plain(folder, name)
-            handle = os.open(name, os.O_RDWR | os.O_CREAT | PLAIN, 0o666, dir_fd=folder)
+            handle = os.open(name, os.O_RDWR | os.O_CREAT | PLAIN, 0o600, dir_fd=folder)
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # A lock on a file that somebody has removed meanwhile excludes nobody.
             found = plain(folder, name)

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from ..errors import Conflict, LockTimeout, WorkspaceError
+from ..governance.redaction import redact
 from . import (
     ABSENT,
     LARGEST,
@@ -79,8 +80,8 @@ class SessionWorkspace:
     other only, by a lock folder with a lease of 30 seconds.
     """
 
-    def __init__(self, session: Session, root: str) -> None:
-        self.session = session
+    def __init__(self, session: Session, root: str, readers: Sequence[str] = ()) -> None:
+        self.session, self._reader = session, next(iter(readers), "")
         self.root = PurePosixPath(root)
         self._output = "raw"
         self._arguments_arrive = True
@@ -161,11 +162,12 @@ class SessionWorkspace:
         try:
             await self.session.write(Path(self.root / part), io.BytesIO(content))
         except Exception as error:  # any provider's, handed on with its cause
-            raise WorkspaceError(about, f"the sandbox session cannot write: {error}") from error
+            raise WorkspaceError(about, f"the sandbox session cannot write: {redact(str(error))}") from error
         return "file", part
 
     def _script(self, name: str, token: str) -> str:
-        return f"cd {shlex.quote(str(self.root))} || exit 97\nid={token}\n{_source(name)}"
+        head = f"cd {shlex.quote(str(self.root))} || exit 97\nid={token}\nreader={shlex.quote(self._reader)}"
+        return f"{head}\n{_source(name)}"
 
     @staticmethod
     def _command(script: str) -> tuple[str, ...]:
@@ -176,7 +178,8 @@ class SessionWorkspace:
             return await self.session.exec(*self._command(script), *arguments, timeout=timeout, shell=False)
         except Exception as error:  # any provider's, a timeout among them, handed on with its cause
             hint = "What it did before is whole; look again, then try again"
-            raise WorkspaceError(about, f"the sandbox session failed to run a command: {error}", hint) from error
+            told = f"the sandbox session failed to run a command: {redact(str(error))}"
+            raise WorkspaceError(about, told, hint) from error
 
 
 @cache
@@ -319,7 +322,7 @@ def _failure(path: str, text: str) -> WorkspaceError:
 
 
 def _broken(path: str, result: Result, what: str = "the sandbox session did not finish a command") -> WorkspaceError:
-    message = result.stderr.decode("utf-8", "replace").strip()[-300:]
+    message = redact(result.stderr.decode("utf-8", "replace").strip()[-4000:])[-300:]
     if result.exit_code == 97:
         what = "the root of the workspace cannot be entered"
     return WorkspaceError(path, f"{what} (exit code {result.exit_code}): {message or 'no message'}")

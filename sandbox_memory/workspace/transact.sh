@@ -26,6 +26,24 @@ leave() {
   if [ -n "$mine" ]; then { true > "$lock.d/$mine/done"; } 2>/dev/null || touch -t 200001010000 "$lock.d/$mine"; fi
 }
 
+# What is made new is its owner alone; the group of the user whom the agent runs as may read it, if it is not private.
+umask 077
+group=""
+if [ -n "$reader" ] && [ "$(id -u "$reader" 2>/dev/null)" != "$(id -u)" ]; then
+  group=$(id -g "$reader" 2>/dev/null) || group=""
+fi
+
+share() { # path, mode
+  if [ -n "$group" ] && [ -z "$private" ]; then { chgrp "$group" "$1" && chmod "$2" "$1"; } 2>/dev/null || true; fi
+}
+
+make_folder() {
+  if [ -d "$1" ]; then return 0; fi
+  case $1 in */*) make_folder "${1%/*}" || return 1 ;; esac
+  mkdir "$1" || [ -d "$1" ] || return 1
+  share "$1" 750
+}
+
 give_up() { # word, line, text
   say "$@"
   say end 0
@@ -172,7 +190,7 @@ append() {
   created="" old=0
   if [ "$kind" = missing ]; then
     created=1
-    if ! message=$({ mkdir -p "${p%/*}" && { [ -z "$private" ] || umask 077; } && true >> "$p"; } 2>&1); then
+    if ! message=$({ make_folder "${p%/*}" && true >> "$p" && share "$p" 640; } 2>&1); then
       verdict=${message:-cannot be made}
       return
     fi
@@ -203,12 +221,14 @@ append() {
 
 write_temporary() {
   temporary=${p%/*}/.sandbox-memory-$id.tmp
-  mkdir -p "${p%/*}" || return 1
-  (if [ -n "$before$private" ]; then umask 077; fi && part > "$temporary") || return 1
+  make_folder "${p%/*}" || return 1
+  part > "$temporary" || return 1
   if [ "$(size_of "$temporary")" -ne "$length" ]; then return 1; fi
   if [ -n "$before" ]; then
     chown "${before#* }" "$temporary" 2>/dev/null
     chmod "${before%% *}" "$temporary" 2>/dev/null
+  else
+    share "$temporary" 640
   fi
   synced "$temporary"
 }
@@ -367,11 +387,12 @@ trap leave EXIT
 trap "exit 1" HUP INT TERM
 find_kind "$1"
 case $kind in file | missing) ;; *) broken "$kind" ;; esac
-message=$(mkdir -p "$home" 2>&1) || broken "$message"
+private=""
+message=$(make_folder "$home" 2>&1) || broken "$message"
 if [ "$6" = file ]; then
   chmod 600 "$bundle" 2>/dev/null
 else
-  message=$( (umask 077 && printf "%s" "$7" > "$bundle") 2>&1) || give_up broken 1 "$message"
+  message=$( (printf "%s" "$7" > "$bundle") 2>&1) || give_up broken 1 "$message"
 fi
 find_digest "$bundle" || give_up broken 1 "no program there can make a SHA-256"
 [ "$found" = "$sum" ] || give_up damaged 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import changes, questions  # each adds its commands
+from . import changes, erasing, questions  # each adds its commands
 from .common import app
 
-__all__ = ["app", "changes", "questions"]
+__all__ = ["app", "changes", "erasing", "questions"]

@@ -1,4 +1,4 @@
-"""The commands that bring something about: `demo`, `process`, `add`, `forget`."""
+"""The commands that bring something about: `demo`, `process`, `add`, `edit`, `restore`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ...governance.lifetime import ttl_of
 from ...records import Kind
 from . import places, reports, values
 from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, WorkspaceOption, app, opened
 from .helped import NOT_DONE, Command, Held
-from .places import Misuse
-from .screen import FAINT, GOOD, ID, Screen, listed, many
+from .places import Misuse, Place
+from .screen import GOOD, ID, WARN, Screen, listed, many
 
-if TYPE_CHECKING:
-    from ..plain import OpenMemory
-
+TtlOption = Annotated[
+    str | None, typer.Option("--ttl", metavar="TIME", help="How long it counts: 45min, 12h, 30d or 2w.")
+]
+ExpiresOption = Annotated[
+    str | None, typer.Option("--expires", metavar="DATE", help="Until when it counts: 2026-12-31, or 2026-12-31T18:00.")
+]
+ImportanceOption = Annotated[
+    float | None, typer.Option("--importance", metavar="0..1", help="How much it counts against others of its age.")
+]
+PinOption = Annotated[bool | None, typer.Option("--pin/--no-pin", help="Never let it go for want of room.")]
 KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
 
 
@@ -56,6 +64,9 @@ def process(
     ] = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
+    all_scopes: Annotated[
+        bool, typer.Option("--all-scopes", help="The memory of the workspace, and those of all scopes in it.")
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Read all transcripts again, from their start.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name each refusal with its reason.")] = False,
     as_json: JsonOption = False,
@@ -65,7 +76,33 @@ def process(
     Reads what is new in sessions/ and writes what it teaches into memories/MEMORY.md. Your edits there stay. What fails
     stays pending with its cause, and the exit code is then 1. PATH is the workspace; by default the one around you.
     """
-    place, screen = places.find(path, memories, sessions, preset), Screen(as_json=as_json)
+    screen = Screen(as_json=as_json)
+    if all_scopes:
+        if memories or sessions or places.SCOPE.get():
+            raise Misuse("--all-scopes is for all of them: name no folder and no scope beside it")
+        chosen = places.every(path, preset)
+    else:
+        chosen = [places.find(path, memories, sessions, preset)]
+    documents = []
+    for number, place in enumerate(chosen):
+        if number and not as_json:
+            screen.gap()
+        documents.append(_process(context.obj, place, screen, model, again=again, verbose=verbose))
+    done = all(document["ok"] for document in documents)
+    if all_scopes and as_json:
+        screen.document({"ok": done, "memories": documents})
+    elif as_json:
+        screen.document(documents[0])
+    elif not all_scopes and not chosen[0].scope.folder and (others := places.scopes(chosen[0].root)):
+        screen.gap()
+        screen.line(f"There are memories of scopes too. {places.which(others)}.", hang=2)
+    if not done:
+        raise typer.Exit(NOT_DONE)
+
+
+def _process(held: Held, place: Place, screen: Screen, model: str | None, *, again: bool, verbose: bool) -> Any:
+    """Process one memory and tell of it on the screen; the document that says the same."""
+    preset = place.preset
     memory = opened(place)
     before, now = memory.state().settings.get("preset"), memory.layout.preset.name
     start = time.monotonic()
@@ -75,13 +112,9 @@ def process(
     facts = memory.status()
     generate = memory.pipeline.generate
     names = [str(generate.phase_one_model), str(generate.phase_two_model)] if generate else []
-    held: Held = context.obj
     held.told(*report.failed.values())
     done = not (report.failed or facts["unconsolidated"] or any(entry.get("cause") for entry in facts["pending"]))
-    if as_json:
-        left = {key: facts[key] for key in ("pending", "unconsolidated", "records")}
-        screen.document({**values.heading(place, memory.layout), "ok": done, **values.report(report), **left})
-    else:
+    if not screen.as_json:
         if before and before != now:
             screen.line(f"The layout of this memory was {before}, and is {now} from now on.")
         layout = memory.layout
@@ -90,8 +123,8 @@ def process(
             screen.line(f"An agent finds it here with MemoryLayoutConfig({given}).", hang=2)
         used = " and ".join("the offline model" if name == "offline" else name for name in dict.fromkeys(names))
         reports.processed(screen, place, report, facts, model=used, seconds=seconds, verbose=verbose)
-    if not done:
-        raise typer.Exit(NOT_DONE)
+    left = {key: facts[key] for key in ("pending", "unconsolidated", "records")}
+    return {**values.heading(place, memory.layout), "ok": done, **values.report(report), **left}
 
 
 @contextlib.contextmanager
@@ -120,6 +153,10 @@ def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", hidden=True)],
     kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help=KINDS)] = Kind.FACT,
     group: Annotated[str, typer.Option("--group", metavar="TITLE", help="The task group to put it in.")] = "General",
+    ttl: TtlOption = None,
+    expires: ExpiresOption = None,
+    importance: ImportanceOption = None,
+    pin: PinOption = None,
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
@@ -127,11 +164,11 @@ def add(
 ) -> None:
     """Remember a line in so many words.
 
-    It counts as written by hand, and no machine alters it.
+    It counts as written by hand, and no machine alters it. With --ttl or --expires it is out of sight from then on.
     """
     place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
     memory = opened(place)
-    record = memory.add(text, kind=kind, group=group)
+    record = memory.add(text, kind=kind, group=group, **_life(ttl, expires, importance, pin))
     if as_json:
         document = {"record": values.record(record, {record.id}, {item.id: item.line for item in memory.items()})}
         screen.document({**values.heading(place, memory.layout), **document})
@@ -139,44 +176,73 @@ def add(
     screen.column(record.id, record.text, width=14, style=ID)
     where = place.path(memory.layout.handbook)
     screen.line(("remembered", GOOD), f" in {where} under {record.group} › {record.section}", indent=14, hang=2)
+    if record.trust.label != "hand":
+        why = "as the agent's word: a session is open, whose agent may give commands too; a key tells you from it"
+        screen.line((why, WARN), indent=14, hang=2)
 
 
-@app.command(cls=Command, epilog="Example: sandbox-memory forget m-7f3a9c2b1d")
-def forget(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True)],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+@app.command(cls=Command, epilog='Example: sandbox-memory edit m-7f3a9c2b1d "The staging port is 9443."')
+def edit(
+    id: Annotated[str, typer.Argument(metavar="ID", hidden=True)],
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", hidden=True)] = None,
+    expect: Annotated[
+        int | None, typer.Option("--expect", metavar="VERSION", help="Only if it is at that version; `why` says which.")
+    ] = None,
+    ttl: TtlOption = None,
+    expires: ExpiresOption = None,
+    importance: ImportanceOption = None,
+    pin: PinOption = None,
     workspace: WorkspaceOption = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase memories, for good.
+    """Give a memory other words, or another lifetime.
 
-    Takes them out of the markdown and their words out of the history. What the transcripts say stays there, but is not
-    learnt from them again. To be able to undo it, delete the line in MEMORY.md instead.
+    It then counts as written by hand. With --expect, nothing is changed if somebody was faster: both texts are shown.
+    """
+    life = _life(ttl, expires, importance, pin)
+    if text is None and not life:
+        raise Misuse("there is nothing to change: give the new TEXT, --ttl, --expires, --importance or --pin")
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    record = memory.revise(id, text, expected_version=expect, **life)
+    if as_json:
+        screen.document({**values.heading(place, memory.layout), "record": values.record(record, {record.id})})
+        return
+    screen.column(record.id, record.text, width=14, style=ID)
+    screen.line(("changed", GOOD), f", version {record.version}", indent=14)
+
+
+@app.command(cls=Command, epilog="Example: sandbox-memory restore m-7f3a9c2b1d")
+def restore(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True)],
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring back what expired, or was let go, deleted or superseded.
+
+    `show --all` lists these. What was forgotten does not come back.
     """
     place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
     memory = opened(place)
-    if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise Misuse("forgetting cannot be undone; add --yes to say that you mean it")
-        _ask(screen, memory, ids)
-    records = memory.forget(*dict.fromkeys(ids))
+    records = memory.restore(*ids)
     if as_json:
-        forgotten = [values.record(record, ()) for record in records]
-        screen.document({**values.heading(place, memory.layout), "forgotten": forgotten})
+        restored = [values.record(record, memory.state().visible()) for record in records]
+        screen.document({**values.heading(place, memory.layout), "restored": restored})
         return
     for record in records:
-        screen.column(record.id, (record.text, FAINT), width=14, style=ID)
-    screen.line((f"{many(len(records), 'memory', 'memories')} erased", GOOD), indent=14)
+        screen.column(record.id, record.text, width=14, style=ID)
+    screen.line((f"{many(len(records), 'memory', 'memories')} brought back", GOOD), indent=14)
 
 
-def _ask(screen: Screen, memory: OpenMemory, ids: list[str]) -> None:
-    known = memory.state().records
-    for id in ids:
-        record = known.get(id.lstrip("^"))
-        if record is not None:
-            screen.column(record.id, record.text, width=14, style=ID)
-    if not typer.confirm(f"Erase {'it' if len(ids) == 1 else 'them'} for good?"):
-        screen.line("Nothing was erased.")
-        raise typer.Exit(NOT_DONE)
+def _life(ttl: str | None, expires: str | None, importance: float | None, pin: bool | None) -> dict[str, Any]:
+    """The options that say how long and how much a memory counts, as far as they are given."""
+    try:
+        given: dict[str, Any] = {"ttl": ttl_of(ttl) if ttl is not None else None, "expires": expires}
+    except ValueError as error:
+        raise Misuse(f"--ttl: {error}") from error
+    given |= {"importance": importance, "pinned": pin}
+    return {name: value for name, value in given.items() if value is not None}

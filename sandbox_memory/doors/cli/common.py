@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import keys
 from .helped import Commands
 from .places import Place
 
@@ -56,8 +57,12 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", metavar="FILE", help="The host's key; else SANDBOX_MEMORY_KEY(_FILE) says it."),
+    ] = None,
 ) -> None:
-    pass
+    keys.CHOSEN.set(key_file)
 
 
 def opened(place: Place) -> OpenMemory:
@@ -65,5 +70,10 @@ def opened(place: Place) -> OpenMemory:
     from ..plain import open_memory
 
     return open_memory(
-        place.root, memories_dir=place.memories_dir, sessions_dir=place.sessions_dir, preset=place.preset
+        place.root,
+        memories_dir=place.memories_dir,
+        sessions_dir=place.sessions_dir,
+        preset=place.preset,
+        scope=place.scope,
+        key=keys.key(),
     )

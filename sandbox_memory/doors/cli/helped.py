@@ -6,17 +6,19 @@ import logging
 import os
 import re
 import sys
+from functools import cache
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ...errors import ConfigError, SandboxMemoryError
-from .places import Misuse
+from ...scope import PARTS
+from .places import SCOPE, Misuse
 from .screen import complain
 
 NOT_DONE, WRONG_USE, INTERRUPTED = 1, 2, 130
-ORDER = ("demo", "process", "status", "show", "history", "why", "add", "forget", "check", "layouts")
+ORDER = tuple("demo process status show history why add edit restore forget check vouch layouts".split())
 
 _TITLE = re.compile(r"^ *(Usage|Options|Commands|Example):", re.MULTILINE)
 
@@ -30,7 +32,17 @@ def _styled(text: str) -> str:
 
 
 class Command(TyperCommand):
-    """A command whose help reads the same with every version of Typer."""
+    """A command whose help reads the same with every version of Typer.
+
+    One that takes a layout takes the parts of a scope too; `places.find` knows what was given.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        names = [param.name for param in self.params]
+        if "memories" in names:
+            at = 1 + names.index("sessions" if "sessions" in names else "memories")
+            self.params[at:at] = [part for part in _parts() if part.name not in names]
 
     def get_help(self, ctx: Any) -> str:
         """The help text."""
@@ -40,6 +52,31 @@ class Command(TyperCommand):
         """The words of the usage line; what may be left out stands in brackets."""
         arguments = [param for param in self.params if param.param_type_name == "argument"]
         return ["[OPTIONS]", *(str(a.metavar) if a.required else f"[{a.metavar}]" for a in arguments)]
+
+
+@cache
+def _parts() -> tuple[Any, ...]:
+    """The options for the parts of a scope, made by Typer as it makes those of a function."""
+
+    def keep(param: typer.CallbackParam, value: str | None) -> None:
+        if value is not None:
+            SCOPE.set({**SCOPE.get(), str(param.name): value})
+
+    def option(name: str) -> Any:
+        text = f"The memory of that {name}."
+        return typer.Option(None, f"--{name}", metavar="NAME", help=text, expose_value=False, callback=keep)
+
+    carrier = typer.Typer(add_completion=False)
+
+    @carrier.command()
+    def _(
+        tenant: str | None = option("tenant"),
+        team: str | None = option("team"),
+        project: str | None = option("project"),
+        user: str | None = option("user"),
+    ) -> None: ...
+
+    return tuple(param for param in typer.main.get_command(carrier).params if param.name in PARTS)
 
 
 class Commands(TyperGroup):
@@ -58,6 +95,7 @@ class Commands(TyperGroup):
         logger, held = logging.getLogger("sandbox_memory"), Held()
         logger.addHandler(held)
         ctx.obj = held
+        token = SCOPE.set({})
         try:
             return super().invoke(ctx)
         except SandboxMemoryError as error:
@@ -67,6 +105,7 @@ class Commands(TyperGroup):
             complain("error", "interrupted. What was done is kept, the rest is pending; run the same command again")
             raise typer.Exit(INTERRUPTED) from None
         finally:
+            SCOPE.reset(token)
             logger.removeHandler(held)
             held.tell()
 

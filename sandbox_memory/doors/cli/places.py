@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import SandboxMemoryError
 from ...layout import load_preset
+from ...scope import PARTS, MemoryScope, is_scope
 
 MEMORIES, SESSIONS = "memories", "sessions"
+SCOPE: ContextVar[Mapping[str, str]] = ContextVar("sandbox_memory_scope", default={})  # noqa: B039 - never changed
+"""The parts of a scope that the command was given, by their names."""
 
 
 class Misuse(SandboxMemoryError):
@@ -22,7 +26,8 @@ class Misuse(SandboxMemoryError):
 class Place:
     """A memory of a workspace: the folder `root`, and inside it the folders; None for what the memory itself says.
 
-    `named` is the workspace as the person named it, None where it was found by looking around.
+    `named` is the workspace as the person named it, None where it was found by looking around. `scope` is below the
+    two folders.
     """
 
     root: Path
@@ -30,6 +35,7 @@ class Place:
     sessions_dir: str | None
     preset: str | None = None
     named: str | None = None
+    scope: MemoryScope = field(default_factory=MemoryScope)
 
     @property
     def whole(self) -> str:
@@ -43,6 +49,7 @@ class Place:
             words += [option, shlex.quote(self.named)] if option else [shlex.quote(self.named)]
         if self.memories_dir != MEMORIES:
             words += ["--memories", shlex.quote(self.memories_dir)]
+        words += [shlex.quote(f"--{part}={getattr(self.scope, part)}") for part in PARTS if getattr(self.scope, part)]
         return " ".join(words)
 
     def path(self, inside: str) -> str:
@@ -68,11 +75,33 @@ def find(
     preset: str | None = None,
 ) -> Place:
     """The memory that these arguments mean; `Misuse` says what to do where they mean none, or one of several."""
+    scope = MemoryScope(**SCOPE.get())
     root = _around(Path.cwd(), memories_dir) if given is None else _named(given)
     named = None if given is None else str(given)
     if preset is not None:
         memories_dir, sessions_dir = _of_preset(root, preset, memories_dir, sessions_dir)
-    return Place(root, memories_dir or _only(root), sessions_dir, preset, named)
+    found = memories_dir or (_with(root, scope.folder) if scope.folder else _only(root))
+    return Place(root, found, sessions_dir, preset, named, scope)
+
+
+def scopes(root: Path) -> list[str]:
+    """The memories folders of the scopes that the workspace holds something of, sorted."""
+    found = {folder for folder in _scopes_below(root, MEMORIES) if _begun(root, folder)}
+    for sessions in _scopes_below(root, SESSIONS):
+        if _transcripts(root / sessions):
+            found.add(MEMORIES + sessions.removeprefix(SESSIONS))
+    return sorted(found)
+
+
+def every(given: Path | None, preset: str | None = None) -> list[Place]:
+    """A place for each scope of the workspace, and first for its memory without one, if it has that."""
+    root = _around(Path.cwd(), None) if given is None else _named(given)
+    own = [MEMORIES] if _begun(root) or _transcripts(root / SESSIONS) else []
+    named = None if given is None else str(given)
+    found = [*own, *scopes(root)]
+    if not found:
+        raise Misuse(f"{shown(root)} holds no memory and no transcripts yet")
+    return [Place(root, folder, None, preset, named) for folder in found]
 
 
 def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str] | None:
@@ -98,10 +127,15 @@ def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str]
 
 
 def elsewhere(place: Place) -> list[tuple[str, str]]:
-    """The other memories of the workspace that hold something, as (memories folder, sessions folder)."""
+    """The other memories of the workspace that hold something, as (memories folder, sessions folder).
+
+    Those of scopes are not among them: what there is of others is nobody's business who asks about one.
+    """
+    if place.scope.folder or any(map(is_scope, place.memories_dir.split("/"))):
+        return []
     found = {name: "sessions" + name.removeprefix(MEMORIES) for name in _ledgers(place.root)}
     for folder in [place.root / SESSIONS, *_folders(place.root / SESSIONS)]:
-        if _transcripts(folder):
+        if _transcripts(folder) and not is_scope(folder.name):
             sessions = folder.relative_to(place.root).as_posix()
             found.setdefault(MEMORIES + sessions.removeprefix(SESSIONS), sessions)
     found.pop(place.memories_dir, None)
@@ -137,11 +171,17 @@ def _around(start: Path, memories_dir: str | None) -> Path:
 def _holds_memory(root: Path, memories_dir: str | None) -> bool:
     if memories_dir is not None:
         return (root / memories_dir).is_dir()
-    return _begun(root) or bool(_ledgers(root)) or _transcripts(root / SESSIONS)
+    return _begun(root) or bool(_ledgers(root)) or _transcripts(root / SESSIONS) or bool(scopes(root))
 
 
-def _begun(root: Path) -> bool:
-    return any((root / MEMORIES / name).is_file() for name in ("ledger.jsonl", "MEMORY.md"))
+def _begun(root: Path, memories_dir: str = MEMORIES) -> bool:
+    return any((root / memories_dir / name).is_file() for name in ("ledger.jsonl", "MEMORY.md"))
+
+
+def _with(root: Path, scope: str) -> str:
+    """The memories folder that has that scope below it: the usual one, or the only other one."""
+    has = [name for name in [MEMORIES, *_layouts(root)] if (root / name / scope).is_dir()]
+    return has[0] if len(has) == 1 else MEMORIES
 
 
 def _only(root: Path) -> str:
@@ -152,7 +192,19 @@ def _only(root: Path) -> str:
     if len(others) > 1:
         names = ", ".join(others)
         raise Misuse(f"{shown(root)} has several memories, {names}; say which, as in --memories {others[0]}")
+    if not others and (of_scopes := scopes(root)):
+        raise Misuse(f"{shown(root)} holds memories of scopes only. {which(of_scopes)}")
     return others[0] if others else MEMORIES
+
+
+def which(of_scopes: list[str]) -> str:
+    """What to say where a command may have meant one of several scopes."""
+    told, more = of_scopes[:10], len(of_scopes) - 10
+    rest = f" and {more} more" if more > 0 else ""
+    return (
+        f"Say whose, as in --tenant NAME or --user NAME, or by its folder, --memories DIR: {', '.join(told)}{rest}. "
+        "`sandbox-memory process --all-scopes` processes all of them"
+    )
 
 
 def _of_preset(root: Path, name: str, memories: str | None, sessions: str | None) -> tuple[str | None, str | None]:
@@ -168,8 +220,23 @@ def _of_preset(root: Path, name: str, memories: str | None, sessions: str | None
 
 def _ledgers(root: Path) -> list[str]:
     """The memories folders below `memories/` that have a ledger of their own."""
-    own = [folder for folder in _folders(root / MEMORIES) if (folder / "ledger.jsonl").is_file()]
-    return [folder.relative_to(root).as_posix() for folder in own]
+    return [name for name in _layouts(root) if (root / name / "ledger.jsonl").is_file()]
+
+
+def _layouts(root: Path) -> list[str]:
+    """The folders below `memories/`, those of scopes excepted."""
+    return [f"{MEMORIES}/{folder.name}" for folder in _folders(root / MEMORIES) if not is_scope(folder.name)]
+
+
+def _scopes_below(root: Path, top: str) -> Iterator[str]:
+    """The folders of scopes below `memories/` or `sessions/`, and below those of layouts there."""
+    waiting = [top, *(f"{top}/{each.name}" for each in _folders(root / top) if not is_scope(each.name))]
+    while waiting:
+        above = waiting.pop()
+        for folder in _folders(root / above):
+            if is_scope(folder.name) and not folder.is_symlink():
+                yield f"{above}/{folder.name}"
+                waiting.append(f"{above}/{folder.name}")
 
 
 def _transcripts(folder: Path) -> bool:

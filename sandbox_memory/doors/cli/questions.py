@@ -1,16 +1,20 @@
-"""The commands that only tell: `status`, `show`, `history`, `why`, `check`, `layouts`."""
+"""The commands that only tell: `status`, `show`, `history`, `why`, `check`, `layouts`; and `vouch`, after a check."""
 
 from __future__ import annotations
 
+import logging
+import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from ...layout import load_preset, preset_names
+from ...records import Status
 from . import places, reports, values, views
 from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, WorkspaceOption, app, opened
 from .helped import NOT_DONE, Command
-from .screen import FAINT, STRONG, Screen, many
+from .screen import FAINT, GOOD, STRONG, Screen, many
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory status")
@@ -41,8 +45,12 @@ def status(
 def show(
     path: PathArgument = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what is hidden, superseded, deleted or forgotten.")
+        bool, typer.Option("--all", help="Also what is hidden, superseded, expired, deleted or forgotten.")
     ] = False,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="TIME|COMMIT", help="What was so then: 2026-12-31T18:00, or 41 of `history`."),
+    ] = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
@@ -54,6 +62,15 @@ def show(
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = opened(place)
+    if as_of is not None:
+        then = memory.as_of(as_of)
+        if as_json:
+            records = [values.record(record, memory.state().visible()) for record in then.records]
+            when = {"as_of": {"commit": then.commit, "at": then.at}}
+            screen.document({**values.heading(place, memory.layout), **when, "records": records})
+        else:
+            views.then(screen, then)
+        return
     state, items = memory.state(), memory.items()
     visible = state.visible()
     if as_json:
@@ -120,12 +137,15 @@ def why(
     place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
     memory = opened(place)
     reason = memory.why(target)
+    left = memory.standing(reason.record.id) if reason.record.status is Status.DELETED else []
     if as_json:
-        screen.document({**values.heading(place, memory.layout), **values.reason(reason)})
+        standing = {"standing": [asdict(found) for found in left]} if left else {}
+        screen.document({**values.heading(place, memory.layout), **values.reason(reason), **standing})
         return
     line = next((item.line for item in memory.items() if item.id == reason.record.id), 0)
     handbook = place.path(memory.layout.handbook)
     views.why(screen, reason, f"{handbook}:{line}" if line else handbook)
+    views.left_over(screen, reason.record.id, list(dict.fromkeys(place.path(found.path) for found in left)))
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory check && echo all is well")
@@ -142,14 +162,50 @@ def check(
     the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    report = memory.check()
+    logger = logging.getLogger("sandbox_memory")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # the report says it all
+    try:
+        memory = opened(place)
+        report = memory.check()
+    finally:
+        logger.setLevel(level)
     if as_json:
         screen.document({**values.heading(place, memory.layout), **values.check(report)})
     else:
         reports.check(screen, report)
     if not report.ok:
         raise typer.Exit(NOT_DONE)
+
+
+@app.command(cls=Command, epilog="Example: sandbox-memory vouch")
+def vouch(
+    path: PathArgument = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take in what something else wrote, as it stands.
+
+    For a memory that was restored, is shared between machines, or gets a key: from now on the commits that `check`
+    names count as ours. With a key on every machine, without one on this. PATH is the workspace; by default the one
+    around you.
+    """
+    place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    if not yes:
+        if as_json or not sys.stdin.isatty():
+            raise places.Misuse("what you vouch for counts as yours; look at `check` first, then add --yes")
+        reports.check(screen, memory.check())
+        if not typer.confirm("Take in what stands there as yours?"):
+            screen.line("Nothing was taken in.")
+            raise typer.Exit(NOT_DONE)
+    done = memory.vouch()
+    if as_json:
+        screen.document({**values.heading(place, memory.layout), "commits": done.commits, "lines": done.lines})
+        return
+    screen.line((f"{many(done.commits, 'commit')} and {many(done.lines, 'transcript line')} taken in", GOOD))
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory layouts")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...inquiry import CheckReport, Finding
     from ...pipeline import Report
 
-NOTES = ("unanchored", "torn", "gone")
+NOTES = ("unanchored", "torn", "gone", "live", "planted")
 """What `check` finds that does not fail it."""
 MOST = 8
 """How many findings of one kind are told; the rest is counted."""
@@ -26,7 +26,7 @@ def status(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
     kinds = sorted(facts["records_by_kind"].items(), key=lambda entry: (-entry[1], entry[0]))
     by_kind = f": {listed(many(count, kind) for kind, count in kinds)}" if kinds else ""
     screen.column("memories", f"{facts['records']:,}{by_kind}")
-    away = [(facts["hidden"], "hidden"), (facts["superseded"], "superseded"), (facts["deleted"], "deleted")]
+    away = [(facts[name], name.replace("_", " ")) for name in ("hidden", "superseded", "expired", "let_go", "deleted")]
     if any(count for count, _ in away):
         screen.column("", (", ".join(f"{count:,} {word}" for count, word in away if count), FAINT))
     screen.column("transcripts", f"{facts['rollouts']:,} in {facts['sessions_dir']}/")
@@ -164,6 +164,7 @@ def _changes(screen: Screen, report: Report, facts: Mapping[str, Any]) -> None:
         ("revise", "changed"),
         ("move", "moved"),
         ("delete", "deleted"),
+        ("retire", "let go"),
         ("restore", "restored"),
     )
     counts = [(report.operations.get(op, 0), word) for op, word in words]
@@ -230,16 +231,29 @@ def _found(screen: Screen, kind: str, findings: Sequence[Finding]) -> None:
         screen.line((more, FAINT), indent=14)
 
 
+def _anchored(screen: Screen, report: CheckReport) -> None:
+    """Who is known to have written how much of it: by the host's key, by this machine, or not at all."""
+    commits, lines = many(report.commits, "commit"), many(report.segments, "transcript line")
+    if report.key:
+        vouched = f", {report.vouched_commits:,} vouched for" if report.vouched_commits else ""
+        screen.column("by the key", f"{report.sealed_commits:,} of {commits}{vouched}", width=14)
+        screen.column("", f"{report.sealed_segments:,} of {lines}", width=14)
+    screen.column("written here", f"{report.anchored_commits:,} of {commits}", width=14)
+    foreign = f", {report.foreign_segments:,} from elsewhere" if report.foreign_segments else ""
+    screen.column("", f"{report.anchored_segments:,} of {lines}", foreign, width=14)
+    if report.passed_commits:
+        screen.column("passed over", (f"{report.passed_commits:,} of {commits}: they count for nothing", BAD), width=14)
+    if report.commits and not report.anchored:
+        screen.column("anchored", ("unanchored: neither by a key nor by this machine", WARN), width=14)
+
+
 def check(screen: Screen, report: CheckReport) -> None:
     """What was verified, what does not hold, and the verdict."""
     problems = [finding for finding in report.findings if finding.kind not in NOTES]
     chain = [finding for finding in report.findings if finding.kind == "chain"]
     follow = "an unbroken chain" if not chain else f"{many(len(chain), 'break')} in the chain"
     screen.column("history", many(report.commits, "commit"), ", ", (follow, BAD if chain else GOOD), width=14)
-    screen.column("written here", f"{report.anchored_commits:,} of {many(report.commits, 'commit')}", width=14)
-    lines = f"{report.anchored_segments:,} of {many(report.segments, 'transcript line')}"
-    foreign = f", {report.foreign_segments:,} from elsewhere" if report.foreign_segments else ""
-    screen.column("", lines, foreign, width=14)
+    _anchored(screen, report)
     whole = report.standing_receipts == report.receipts
     stand = f"{report.standing_receipts:,} of {many(report.receipts, 'quote')} stand where they say"
     screen.column("quotes", (stand, GOOD if whole else BAD), width=14)
@@ -252,6 +266,8 @@ def check(screen: Screen, report: CheckReport) -> None:
     screen.gap()
     if problems:
         screen.line((f"{many(len(problems), 'thing does', 'things do')} not verify.", BAD))
+    elif not report.anchored and report.commits:
+        screen.line(("Nothing contradicts, but it is unanchored:", WARN), " who wrote it cannot be told here.", hang=2)
     elif whole:
         screen.line(("Everything verifies.", GOOD))
     else:

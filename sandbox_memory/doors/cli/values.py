@@ -45,6 +45,12 @@ def record(record: Record, visible: Collection[str], lines: Mapping[str, int] | 
         "created_at": record.created_at,
         "updated_at": record.updated_at,
         "superseded_by": record.superseded_by or None,
+        "valid_from": record.valid_from or None,
+        "valid_to": record.valid_to or None,
+        "expires": record.expires or None,
+        "importance": record.importance,
+        "pinned": record.pinned,
+        "retired": record.retired or None,
         "support": sorted(record.support),
         "quotes": [{**evidence.to_json(), "quote": evidence.quote} for evidence in record.evidence],
     }
@@ -56,6 +62,7 @@ def reason(reason: Reason) -> dict[str, Any]:
     return {
         "record": record(reason.record, visible),
         "receipts": [{**asdict(receipt), "stands": not receipt.verdict} for receipt in reason.receipts],
+        "use": asdict(reason.use),
         "history": [asdict(event) for event in reason.events],
         "replaced": [record(each, ()) for each in reason.replaced],
         "superseded_by": record(reason.successor, ()) if reason.successor else None,
@@ -76,7 +83,7 @@ def report(report: Report) -> dict[str, Any]:
 
 def check(report: CheckReport) -> dict[str, Any]:
     """The outcome of `check`."""
-    return {"ok": report.ok, **asdict(report)}
+    return {"ok": report.ok, "anchored": report.anchored or "unanchored", **asdict(report)}
 
 
 def preset(preset: Preset) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...governance.lifetime import EXPIRED
 from ...layout import Preset
 from ...records import Record, Status
 from .reports import plain_cause
@@ -12,6 +13,7 @@ from .screen import BAD, FAINT, GOOD, ID, STRONG, TRUST, WARN, Part, Screen, lis
 
 if TYPE_CHECKING:
     from ...document import ListItem
+    from ...folding.past import Then
     from ...inquiry import Reason, Receipt
     from ...state import State
 
@@ -32,6 +34,7 @@ DONE = {
     "delete": "deleted",
     "forget": "erased",
     "restore": "restored",
+    "retire": "let go",
     "hold": "put aside",
     "release": "let back in",
     "propose": "asked",
@@ -48,7 +51,9 @@ MAKERS = {
     "consolidation": "from conversations",
     "extraction": "from conversations",
     "import": "taken over",
+    "remember": "as it was asked",
     "tool": "by a tool",
+    "time": "by its date",
 }
 
 
@@ -65,6 +70,18 @@ def standing(screen: Screen, state: State, items: Sequence[ListItem]) -> None:
         if place is None or place[1] != section:
             screen.line((section or "No section", FAINT), indent=2, hang=2)
         place = (group, section)
+        _entry(screen, record, facts(record))
+
+
+def then(screen: Screen, known: Then) -> None:
+    """The records that were so at an earlier time, by their groups."""
+    screen.line((f"As of {when(known.at)}", STRONG), (f", commit {known.commit}", FAINT))
+    group: str | None = None
+    for record in sorted(known.records, key=lambda record: (record.group, record.section, record.created, record.id)):
+        if record.group != group:
+            screen.gap()
+            screen.line((record.group or "No group", STRONG), hang=2)
+            group = record.group
         _entry(screen, record, facts(record))
 
 
@@ -86,6 +103,7 @@ def out_of_sight(screen: Screen, state: State) -> None:
         (Status.ACTIVE, f"Only older conversations than the newest {state.limit} speak of these"),
         (Status.HELD, "Vanished together; INBOX.md asks whether they are to be deleted"),
         (Status.SUPERSEDED, "Superseded"),
+        (Status.RETIRED, "Expired or let go; `restore` brings them back"),
         (Status.DELETED, "Deleted"),
         (Status.FORGOTTEN, "Forgotten"),
     )
@@ -100,12 +118,21 @@ def out_of_sight(screen: Screen, state: State) -> None:
 
 def _end(record: Record, status: Status) -> list[Part]:
     if status is Status.SUPERSEDED:
-        by = f"{when(record.created_at)} to {when(record.updated_at)}, superseded by "
+        by = f"{when(record.valid_from)} to {when(record.valid_to)}, superseded by "
         return [(by, FAINT), (record.superseded_by, ID)]
+    if status is Status.RETIRED:
+        return [(gone(record), FAINT)]
     if status in (Status.DELETED, Status.FORGOTTEN):
         word = "deleted" if status is Status.DELETED else "erased"
         return [(f"{word} {when(record.updated_at)}", FAINT)]
     return facts(record)
+
+
+def gone(record: Record) -> str:
+    """Since when a retired record is out of sight, and why."""
+    if record.retired == EXPIRED:
+        return f"expired {when(record.expires)}"
+    return f"let go {when(record.updated_at)}: {record.retired}"
 
 
 def _entry(screen: Screen, record: Record, below: Sequence[Part]) -> None:
@@ -143,9 +170,27 @@ def why(screen: Screen, reason: Reason, place: str) -> None:
     if record.subject:
         screen.column("about", record.subject)
     screen.column("since", when(record.created_at), (f", version {record.version}" if record.version > 1 else ""))
+    if record.expires and record.status is Status.ACTIVE:
+        screen.column("expires", when(record.expires))
+    if record.pinned:
+        screen.column("pinned", "it is never let go for its age")
+    if reason.use.injected or reason.use.last:
+        used = f", last {when(reason.use.last)}" if reason.use.last else ""
+        found = f"{reason.use.searched:,} found and {reason.use.cited:,} repeated it"
+        screen.column("use", f"{many(reason.use.injected, 'run was', 'runs were')} told it, {found}{used}")
     if record.status is not Status.FORGOTTEN:
         _receipts(screen, reason)
     _story(screen, reason)
+
+
+def left_over(screen: Screen, id: str, paths: Sequence[str]) -> None:
+    """Where a deleted line still stands; nothing if it stands nowhere."""
+    if paths:
+        screen.gap()
+        screen.line(("Still stands in", STRONG))
+        for path in paths:
+            screen.line(path, indent=2)
+        screen.line((f"`sandbox-memory forget {id}` removes it there too", FAINT), indent=2, hang=2)
 
 
 def _whereabouts(reason: Reason, place: str) -> list[Part]:
@@ -155,6 +200,8 @@ def _whereabouts(reason: Reason, place: str) -> list[Part]:
     if record.status is Status.SUPERSEDED:
         parts: list[Part] = [f"no file since {when(record.updated_at)}: superseded by ", (record.superseded_by, ID)]
         return [*parts, f" “{successor.text}”"] if successor and successor.text else parts
+    if record.status is Status.RETIRED:
+        return [f"no file: {gone(record)}; `sandbox-memory restore {record.id}` brings it back"]
     if record.status is Status.HELD:
         return ["no file: it vanished with many others, and INBOX.md asks about it"]
     if record.status is Status.ACTIVE:
@@ -217,7 +264,7 @@ def _story(screen: Screen, reason: Reason) -> None:
             parts.append(f": {event.text}")
         screen.column(when(event.at), *parts, width=18, indent=2)
     for old in reason.replaced:
-        span = f"{when(old.created_at)} to {when(old.updated_at)}"
+        span = f"{when(old.valid_from)} to {when(old.valid_to)}"
         screen.column("replaced", (old.id, ID), f" {old.text} ", (f"({span})", FAINT), width=18, indent=2, style="")
 
 

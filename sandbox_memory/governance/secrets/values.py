@@ -1,56 +1,44 @@
-"""Which names hold a secret, and which values are one: a name is read word by word, a value by how it is written."""
+"""Which values are secrets, given how they stand under a sensitive name."""
 
 from __future__ import annotations
 
+import math
 import re
-from functools import lru_cache
+from collections import Counter
 from typing import Literal
 
-from .formats import varied
+from .tokens import varied
 
 Written = Literal["quoted", "tight", "spaced", "line", "sentence"]
 """How a value stands: in quotes; `name=value`; `name = value`; `name: value` to the end of its line; in a sentence."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][\w:]*-?$)|%[A-Za-z_(].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W?$")
+_REFERENCE = re.compile(r"\$(?:\{.*|\(.*|[A-Za-z_][\w:]*-?$)|%[A-Za-z_(].*|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+\W?$")
 _ENTITY = re.compile(r"&(?:quot|[lr][sd]quo|lt|gt|amp|nbsp|#)")
-_PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\|[a-z][a-z0-9+]{1,9}://")
+_PATH = re.compile(r"(?:~|\.{1,2})?/(?=[\w.-]{1,40}(?:/|$))|[A-Za-z]:\\|[a-z][a-z0-9+]{1,9}://")
 SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+)+")
-_IDENTIFIER_OF_A_RUN = re.compile(r"(?:call|msg|rs|fc|resp|run|conv)_[A-Za-z0-9]{4,}")
+_IDENTIFIER_OF_A_RUN = re.compile(r"(?:call|msg|rs|fc|resp|run|conv|toolu|chatcmpl|req|item|ctc|ws)_[A-Za-z0-9]{4,}")
 _NAME_OF_A_METHOD = re.compile(
-    r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|hmac|oauth|http|ascii|latin|iso|v)-?\d|\d+-", re.I
+    r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|hmac|oauth|http|ascii|latin|iso|v)-?\d{1,4}"
+    r"(?:[-_.][a-z0-9]{1,12})*[.,;]?$|\d+-[a-z]+$",
+    re.I,
 )
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_DIGESTS = re.compile(r"(?:sha\d{1,3}|md5|blake2b|h1)[-:]", re.I)
+_RANDOM = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*:-]{16,512}")
+_PIECES = re.compile(r"[A-Za-z0-9]+")
+_SHIFTS = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])")
 
-_LAST = {
-    "password": tuple(
-        "password passwd passphrase passcode passwort contraseña contrasena pwd pass pw 密码 口令".split()
-    ),
-    "secret": ("secret", "密钥"),
-    "token": ("token", "令牌"),
-    "credential": ("credential", "credentials", "creds"),
-    "api-key": ("apikey", "authkey", "secretkey", "accesskey", "privatekey"),
-}
-_KIND_OF_LAST = {word: kind for kind, words in _LAST.items() for word in words}
-_ENDINGS = (
-    *((word, "password") for word in ("password", "passwd", "passphrase")),
-    *((word, "secret") for word in ("clientsecret", "appsecret", "apisecret", "jwtsecret")),
-    *((word, "token") for word in ("authtoken", "accesstoken", "apitoken", "bottoken", "refreshtoken", "usertoken")),
-    *((word, "api-key") for word in ("apikey", "accesskey", "secretkey", "authkey", "privatekey")),
+_OBJECT = re.compile(
+    r"[A-Za-z_$][\w.$]*\{[0-9a-f]{4,}|[A-Za-z_$][\w$]*(?:\.[\w$]+)+@[0-9a-f]{4,}"
+    r"|(?:com|org|net|io|java|javax|android)\.[a-z]\w*\.[\w.]+|[A-Za-z_]\w*=[\"']"
 )
-"""Names in one word, as `PGPASSWORD` and `authtoken` are."""
-_KEYS = frozenset(
-    "api access secret private auth account signing signature encryption master service client subscription storage "
-    "shared admin webhook hmac aes consumer function deploy aws".split()
-)
-SHORT_NAMES = frozenset(("pass", "pwd", "pw"))
-_QUALIFIERS = frozenset(
-    "prod production dev test testing staging stage live old new current default value val plain plaintext raw base "
-    "main primary secondary backup confirm confirmation again repeat v".split()
-)
-_NOT_SECRET_BEFORE = frozenset(
-    "page next previous prev continuation cursor sync stop eos bos pad unk mask sep cls start end special num max min "
-    "total prompt completion input output hashed public per first last each no cancel cancellation".split()
-)
+"""How programs show an object, a name in reversed domains, an argument of a call."""
+_ADVICE = re.compile("你的|您的|自己|输入|填写|改成|密码|示例|自定义|替换|随意|任意")
+"""What stands where a reader is to put a secret of their own."""
+
+_STAND_INS = ("your", "xxx", "placeholder", "redacted", "masked", "changeme-")
 _ORDINARY = frozenset(
     "none null nil true false undefined void any str string text char varchar bytes byte int integer number float bool "
     "boolean object list dict array map optional required missing invalid valid wrong incorrect correct expired empty "
@@ -64,7 +52,7 @@ _ORDINARY = frozenset(
     "new old current same only never always validation validator error failed failure success ok needed see "
     "using use used when if then else return raise import class def self other another unknown unauthorized denied "
     "rotated revoked leaked stored saved sent accepted rejected short long weak strong safe ready available stale "
-    "ignored checked verified verify match matches mismatch policy manager reader store fixture mock fake "
+    "ignored checked verified verify match matches mismatch policy manager reader store fixture mock fake changeme "
     "必填 可选 错误 无效 过期 为空 字段 不能为空".split()
 )
 _SENTENCE_WORDS = frozenset(
@@ -81,20 +69,33 @@ def has_digit(value: str) -> bool:
     return any(map(str.isdigit, value))
 
 
-@lru_cache(maxsize=4096)
-def sensitive(name: str) -> str | None:
-    """The kind of secret that a variable, key or option of that name holds; None for other names."""
-    words = [word.lower() for word in _WORDS.findall(name)]
-    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIERS):
-        words.pop()
-    if not words:
-        return None
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last == "key":
-        return "api-key" if before in _KEYS else None
-    if before in _NOT_SECRET_BEFORE:
-        return None
-    return _KIND_OF_LAST.get(last) or next((kind for end, kind in _ENDINGS if last.endswith(end)), None)
+def entropy(value: str) -> float:
+    """Shannon's, in bits a character."""
+    total = len(value)
+    return -sum(count / total * math.log2(count / total) for count in Counter(value).values())
+
+
+def is_identifier(value: str) -> bool:
+    """True for a UUID, a digest in hex or with its method's name before it, and the id of something in a run."""
+    return bool(
+        _UUID.fullmatch(value)
+        or _HEX.fullmatch(value)
+        or _DIGESTS.match(value)
+        or _IDENTIFIER_OF_A_RUN.fullmatch(value)
+    )
+
+
+def looks_random(value: str) -> bool:
+    """True for what nobody would type or name: letters of both cases and digits in no order, 16 or more together."""
+    if not _RANDOM.fullmatch(value) or is_identifier(value) or _PATH.match(value):
+        return False
+    longest = max(_PIECES.findall(value), key=len, default="")
+    digits = sum(map(str.isdigit, longest))
+    if len(longest) < 12 or digits < 2 or digits == len(longest):
+        return False
+    mixed = longest.lower() != longest and longest.upper() != longest
+    shifts = len(_SHIFTS.findall(longest))
+    return shifts >= (4 if mixed else 6) and entropy(value) >= (3.3 if len(value) < 24 else 3.7)
 
 
 def is_placeholder(value: str) -> bool:
@@ -106,9 +107,11 @@ def is_placeholder(value: str) -> bool:
         return True
     if value[0] in "<[⟦(&:" or value.startswith("--") or ("{" in value and "}" in value):
         return True
-    if lower.startswith(("your", "placeholder", "redacted", "masked", "changeme-")):
+    if "***" in value or "⟦secret:" in value:
         return True
-    if any(mark in lower for mark in ("xxxx", "***", "⟦secret:")):
+    if (lower.startswith(_STAND_INS) or "xxxx" in lower) and not looks_random(value):
+        return True
+    if _ADVICE.search(value) or _OBJECT.match(value):
         return True
     if _REFERENCE.match(value) or _PATH.match(value) or _IDENTIFIER_OF_A_RUN.fullmatch(value):
         return True
@@ -123,6 +126,8 @@ def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -
     value = value.strip()
     if not value or is_placeholder(value):
         return False
+    if kind == "key":
+        return looks_random(value)
     letters, digits = any(map(str.isalpha, value)), has_digit(value)
     symbols = any(not character.isalnum() and character not in "_-. " for character in value)
     length = len(value)
@@ -149,7 +154,7 @@ def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -
         if written == "line":
             return mixed or (length >= 5 and value.islower() and value.isalpha())
         return mixed and letters and (digits or not SLUG.fullmatch(value)) and value[0] not in "(["
-    if written == "sentence":
+    if written == "sentence" and not looks_random(value):
         return length >= 10 and letters and digits and not _NAME_OF_A_METHOD.match(value) and varied(value + "00")
     if SLUG.fullmatch(value) or length < 8:
         return False

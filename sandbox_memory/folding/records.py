@@ -1,0 +1,197 @@
+"""What operations do to records: they come, change, are replaced, let go, put aside, and taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..governance import lifetime
+from ..ledger import Commit, Operation
+from ..records import Kind, Record, Status, Trust
+from ..state import State, evidence_of
+
+
+def fit(operation: Operation, prefix: str) -> None:
+    """Raises `ValueError` for an operation whose id is none of ours."""
+    if not re.fullmatch(prefix + "[0-9a-f]{10}", operation.id):
+        raise ValueError("not an id of ours")
+
+
+def _add(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    fit(operation, "m-")
+    facts, body = operation.facts, operation.body
+    evidence = evidence_of(operation)
+    known = state.records.get(operation.id)
+    kind, trust, protected = _nature(facts)
+    begins = _time(facts, "valid_from") or state.at
+    replaced = [state.records[old] for old in facts.get("replaces", ()) if old in state.records]
+    state.records[operation.id] = Record(
+        id=operation.id,
+        kind=kind,
+        text=str(body.get("text", "")),
+        group=str(body.get("group", "")),
+        subject=str(body.get("subject", "")),
+        evidence=evidence,
+        trust=trust,
+        protected=protected,
+        status=Status.FORGOTTEN if operation.erased else Status.ACTIVE,
+        origin=commit.actor,
+        section=str(body.get("section", "")),
+        created=known.created if known else commit.ordinal,
+        created_at=known.created_at if known else state.at,
+        updated=commit.ordinal,
+        updated_at=state.at,
+        support=frozenset(facts.get("support", ())) | {e.rollout for e in evidence},
+        importance=_importance(facts, kind, hand=protected and trust is Trust.HAND),
+        expires=_time(facts, "expires"),
+        pinned=bool(facts.get("pinned", any(each.pinned for each in replaced))),
+        valid_from=begins,
+        owner=str(body.get("owner", "")),
+    )
+    state.tombstones.pop(operation.id, None)
+    for old in facts.get("replaces", ()):
+        _superseded(state, old, operation.id, begins)
+
+
+def _nature(facts: Mapping[str, Any]) -> tuple[Kind, Trust, bool]:
+    return Kind(facts.get("kind", "fact")), Trust.of(facts.get("trust", "agent")), bool(facts.get("protected", False))
+
+
+def _importance(facts: Mapping[str, Any], kind: Kind, *, hand: bool) -> float:
+    if "importance" in facts:
+        return lifetime.importance_of(facts["importance"])
+    return lifetime.BY_HAND if hand else lifetime.IMPORTANCE[kind]
+
+
+def _time(facts: Mapping[str, Any], name: str) -> str:
+    """A time among the facts as the ledger writes times; empty for none. Raises `ValueError` for what is no time."""
+    return lifetime.written(lifetime.moment(str(facts[name]))) if facts.get(name) else ""
+
+
+def _superseded(state: State, old: str, by: str, since: str) -> None:
+    if old in state.records and old != by:
+        record = state.records[old]
+        state.records[old] = record.changed(
+            status=Status.SUPERSEDED,
+            superseded_by=by,
+            valid_to=record.valid_to if record.status is Status.RETIRED else since,
+            updated=state.ordinal,
+            updated_at=state.at,
+        )
+
+
+def _revise(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    record = state.records.get(operation.id)
+    if record is None:
+        return
+    facts, body = operation.facts, operation.body
+    evidence, support = record.evidence, record.support
+    if "evidence" in facts:
+        evidence = evidence_of(operation)
+        support = support | {e.rollout for e in evidence}
+    if facts.get("overrule"):
+        # The person's words replace what the quotes said: those quotes must not bring the old words back.
+        state.tombstones[record.id] = state.tombstones.get(record.id, ()) + record.evidence
+        evidence = ()
+    expires = _time(facts, "expires") if "expires" in facts else record.expires
+    if facts.get("overrule") and expires <= state.at:
+        expires = ""  # a person is at work on a line that was about to go
+    importance = lifetime.importance_of(facts["importance"]) if "importance" in facts else record.importance
+    state.records[record.id] = record.changed(
+        text=str(body.get("text", record.text)),
+        subject=str(body.get("subject", record.subject)),
+        group=str(body.get("group", record.group)),
+        section=str(body.get("section", record.section)),
+        kind=Kind(facts.get("kind", record.kind)),
+        trust=Trust.of(facts["trust"]) if "trust" in facts else record.trust,
+        protected=bool(facts.get("protected", record.protected)),
+        evidence=evidence,
+        support=support,
+        origin=commit.actor if "text" in body else record.origin,
+        updated=commit.ordinal,
+        updated_at=state.at,
+        importance=importance,
+        expires=expires,
+        pinned=bool(facts.get("pinned", record.pinned)),
+    )
+
+
+def _support(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    record = state.records.get(operation.id)
+    if record is None:
+        return
+    evidence = evidence_of(operation)
+    state.records[record.id] = replace(
+        record,
+        evidence=record.evidence + evidence,
+        support=record.support | {e.rollout for e in evidence},
+        updated=commit.ordinal,
+        updated_at=state.at,
+    )
+
+
+def _delete(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    record = state.records.get(operation.id)
+    if record is None:
+        return
+    forgotten = operation.op == "forget" or record.status is Status.FORGOTTEN
+    status = Status.FORGOTTEN if forgotten else Status.DELETED
+    spans = record.evidence + evidence_of(operation)
+    state.tombstones[record.id] = state.tombstones.get(record.id, ()) + spans
+    state.records[record.id] = record.changed(status=status, updated=commit.ordinal, updated_at=state.at)
+
+
+def _retire(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    """Let go by code; what is retired otherwise than by its expiry was still so then."""
+    record = state.records.get(operation.id)
+    if record is None or record.status is not Status.ACTIVE:
+        return
+    reason = str(operation.facts["reason"])
+    state.records[record.id] = replace(
+        record,
+        status=Status.RETIRED,
+        retired=reason,
+        valid_to=record.expires if reason == lifetime.EXPIRED else record.valid_to,
+        updated=commit.ordinal,
+        updated_at=state.at,
+    )
+
+
+def _restore(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    record = state.records.get(operation.id)
+    if record is None or record.status is Status.FORGOTTEN:
+        return
+    # Quotes that a person's words had replaced before stay spent: only those of the record itself count again.
+    spent = tuple(span for span in state.tombstones.pop(record.id, ()) if span not in record.evidence)
+    if spent:
+        state.tombstones[record.id] = spent
+    over = "" if record.expires <= state.at else record.expires
+    state.records[record.id] = record.changed(
+        status=Status.ACTIVE, superseded_by="", retired="", expires=over, valid_to=""
+    )
+    _revise(state, operation, commit, position)
+
+
+def _hold(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    before, after = (Status.ACTIVE, Status.HELD) if operation.op == "hold" else (Status.HELD, Status.ACTIVE)
+    record = state.records.get(operation.id)
+    if record is not None and record.status is before:
+        state.records[record.id] = replace(record, status=after)
+
+
+OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
+    add=_add,
+    supersede=_add,
+    merge=_add,
+    revise=_revise,
+    move=_revise,
+    support=_support,
+    delete=_delete,
+    forget=_delete,
+    restore=_restore,
+    retire=_retire,
+    hold=_hold,
+    release=_hold,
+)

@@ -1,0 +1,47 @@
+"""Vouching: who holds the key, or sits at this machine, takes in what something else wrote, as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import SandboxMemoryError
+from ..ledger import Operation
+from ..witness import VOUCH
+from . import Pipeline
+from .settle import Change
+
+
+@dataclass(frozen=True)
+class Vouched:
+    """How many commits and transcript lines are vouched for now that were not before."""
+
+    commits: int
+    lines: int
+
+
+async def vouch(pipeline: Pipeline) -> Vouched:
+    """Take in what stands in the history and, without a key, in the transcripts: from now on it counts as ours.
+
+    With a key a sealed commit says so, for every machine; without one it is noted on this machine alone. Raises
+    `SandboxMemoryError` without a key while another process has an agent's session open, which may be who asks.
+    """
+    store = pipeline.store
+    seen = await store.see()
+    if not store.witness.seal and store.agents_elsewhere(seen.open_marks):
+        raise SandboxMemoryError("an agent's session is open here: vouch for what stands there when it is over")
+    passed = len(seen.ledger.passed)
+    if store.witness.seal:
+        digests = store.witness.unsealed()
+        if digests:
+            operation = Operation(VOUCH, "", {"commits": digests})
+            await store.append(lambda state: Change("cli", (operation,)))
+        await store.reread()
+        store.witness.settled()
+        return Vouched(passed - len(store.ledger.passed), 0)
+    paths = [store.layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
+    files = (await store.look([store.layout.ledger, *paths])).files
+    store.witness.adopts(files.get(store.layout.ledger, b""))
+    lines = sum(store.witness.adopts_lines(path, files[path]) for path in paths if path in files)
+    await store.reread()
+    store.witness.settled()
+    return Vouched(passed - len(store.ledger.passed), lines)

@@ -1,0 +1,208 @@
+"""`INBOX.md`: what each way of answering a question, of not answering it and of half answering it does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_memory.models import EXTRACTION, Answer, ConsolidationDraft, DraftOperation
+from sandbox_memory.records import Trust, Usage
+
+from .editing import drop_line, inbox, questions, read, write
+from .kit import EchoModel, handbook, pipeline, process, run, state, tell, texts
+
+OLD, NEW = "The staging port is 8443.", "The staging port is 9443."
+OTHER = "Deploys go out on Mondays."
+LATER = "Deploys go out on Tuesdays."
+
+
+@pytest.fixture
+def asked(made: Path, tmp_path: Path) -> Path:
+    """A copy of that memory."""
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with two lines that a person made theirs, and two questions whether to replace them."""
+    root = tmp_path_factory.mktemp("made")
+    tell(root, OLD, OTHER)
+    process(root)
+    for line in (OLD, OTHER):
+        write(handbook(root), read(handbook(root)).replace(line, line.replace(".", "!")))
+    run(pipeline(root).adopt())
+    tell(root, NEW, LATER, rollout="later")
+    process(root, Replacing())
+    assert questions(root) == 2, read(inbox(root))
+    return root
+
+
+class Replacing:
+    """Remembers what is said, and puts it in the place of the line that is most like it."""
+
+    name = "replacing"
+
+    async def answer(self, request: Any) -> Any:
+        if request.task == EXTRACTION:
+            return await EchoModel().answer(request)
+        operations = []
+        for n, candidate in enumerate(request.material.candidates, 1):
+            word = candidate.text.split()[1]
+            names = [f"r{k}" for k, r in enumerate(request.material.records, 1) if r.text.split()[1] == word]
+            op = "supersede" if names else "add"
+            operations.append(DraftOperation(op=op, candidates=[f"c{n}"], records=names[:1]))
+        return Answer(ConsolidationDraft(operations=operations), Usage(1, 1, 1))
+
+
+def change(root: Path, how: Callable[[str], str]) -> None:
+    write(inbox(root), how(read(inbox(root))))
+    run(pipeline(root).adopt())
+
+
+def port_line(text: str) -> str:
+    return next(line for line in text.splitlines() if "9443" in line)
+
+
+def instead(new: str) -> Callable[[str], str]:
+    """The question about the port as another line."""
+    return lambda text: text.replace(port_line(text), new.format(line=port_line(text)[6:], id=port_line(text)[-13:]))
+
+
+def _reordered(text: str) -> str:
+    first, second = (line for line in text.splitlines() if "^p-" in line)
+    return text.replace(first, "\0").replace(second, first).replace("\0", second)
+
+
+YES, NO, OPEN = "yes", "no", "open"
+WAYS: dict[str, tuple[Callable[[str], str], str]] = {
+    "ticked": (lambda t: t.replace("- [ ] replace “The staging", "- [x] replace “The staging"), YES),
+    "ticked with a capital": (instead("- [X] {line}"), YES),
+    "ticked with a check mark": (instead("- [√] {line}"), YES),
+    "ticked with another check mark": (instead("- [✔] {line}"), YES),
+    "ticked between blanks": (instead("- [ x ] {line}"), YES),
+    "ticked under a star": (instead("* [x] {line}"), YES),
+    "ticked under a plus": (instead("+ [x] {line}"), YES),
+    "ticked under a number": (instead("1. [x] {line}"), YES),
+    "ticked, a little indented": (instead("   - [x] {line}"), YES),
+    "ticked, indented far": (instead("\n        - [x] {line}"), YES),
+    "ticked after a tab": (instead("\t- [x] {line}"), YES),
+    "ticked without a bullet": (instead("[x] {line}"), YES),
+    "ticked in a quotation": (instead("> - [x] {line}"), YES),
+    "ticked with full-width brackets": (instead("- 【x】 {line}"), YES),
+    "ticked with DOS line ends": (
+        lambda t: t.replace("- [ ] replace “The staging", "- [x] replace “The staging").replace("\n", "\r\n"),
+        YES,
+    ),
+    "ticked, the id gone": (
+        lambda t: re.sub(r" \^p-\w+", "", t).replace("[ ] replace “The s", "[x] replace “The s"),
+        YES,
+    ),
+    "ticked, cut in its source": (lambda t: instead("- [x] " + port_line(t)[6:].split("(from")[0] + "(from")(t), YES),
+    "ticked twice": (instead("- [x] {line}\n- [x] {line}"), YES),
+    "copied, one of them ticked": (instead("- [ ] {line}\n- [x] {line}"), YES),
+    "ticked under a heading of theirs": (instead("## For today\n\n- [x] {line}"), YES),
+    "ticked and reordered": (lambda t: _reordered(t).replace("[ ] replace “The s", "[x] replace “The s"), YES),
+    "ticked below the block": (lambda t: _moved(t, "- [x] "), YES),
+    "deleted": (lambda t: drop_line(t, "9443"), NO),
+    "reordered": (_reordered, OPEN),
+    "under a heading of theirs": (instead("## Ask Bob\n\n- [ ] {line}"), OPEN),
+    "below the block": (lambda t: _moved(t, "- [ ] "), OPEN),
+    "copied": (instead("- [ ] {line}\n- [ ] {line}"), OPEN),
+    "the box half written": (instead("- [x {line}"), OPEN),
+    "the box begun": (instead("- ["), OPEN),
+    "the box gone": (instead("- {line}"), OPEN),
+    "the bullet gone": (instead("{line}"), OPEN),
+    "an empty bullet": (instead("-"), OPEN),
+    "a dash in the box": (instead("- [-] {line}"), OPEN),
+    "a question mark in the box": (instead("- [?] {line}"), OPEN),
+    "cut": (instead("- [ ] replace “The staging po"), OPEN),
+    "cut and ticked": (instead("- [x] replace “The staging po"), OPEN),
+    "the id cut": (lambda t: t.replace(port_line(t), port_line(t)[:-6]), OPEN),
+    "a note of theirs beside it": (instead("- [ ] {line}\n- call Bob about it"), OPEN),
+    "the file emptied": (lambda t: "", OPEN),
+    "the block's markers gone": (lambda t: "\n".join(x for x in t.splitlines() if "<!--" not in x), OPEN),
+}
+
+
+def _moved(text: str, box: str) -> str:
+    line = port_line(text)
+    return text.replace(line + "\n", "") + f"\n## Later\n\n{box}{line[6:]}\n"
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_each_way_of_answering_does_the_sensible_thing(asked: Path, name: str) -> None:
+    how, meant = WAYS[name]
+    change(asked, how)
+    said = texts(asked)
+    assert (NEW in said) == (meant == YES) and (OLD.replace(".", "!") in said) == (meant != YES), said
+    assert questions(asked) == (2 if meant == OPEN else 1), read(inbox(asked))
+    assert read(inbox(asked)).count("Tuesdays") == 1
+    if meant == YES:
+        record = next(r for r in state(asked).visible().values() if r.text == NEW)
+        assert record.trust is Trust.HAND and record.evidence
+    before = read(inbox(asked)), read(handbook(asked))
+    run(pipeline(asked).adopt())
+    assert (read(inbox(asked)), read(handbook(asked))) == before
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "- [x] replace “The staging port is 8443!” by “The staging port is 9999.”? (from later) ^{id}",
+        '- [x] replace "The staging port is 8443!" by "The staging port is 9999."? (from later) ^{id}',
+        "- [x] The staging port is 9999. ^{id}",
+        "- [x] The staging port is 9999. (from later) ^{id}",
+        "- [√] replace “The staging port is 8443!” by “The staging port is 9999.”",
+    ],
+)
+def test_what_is_edited_and_ticked_is_committed_in_the_person_s_words(asked: Path, edited: str) -> None:
+    change(asked, lambda text: text.replace(port_line(text), edited.format(id=port_line(text)[-12:])))
+    (record,) = (r for r in state(asked).visible().values() if "port" in r.text)
+    assert record.text == "The staging port is 9999." and record.trust is Trust.HAND and record.protected
+    assert not record.evidence and questions(asked) == 1
+    tell(asked, NEW, rollout="later-2")
+    process(asked, again=True)
+    assert "The staging port is 9999." in texts(asked), "its old wording does not come back from the same quotes"
+
+
+def test_what_is_edited_and_not_ticked_is_asked_in_those_words(asked: Path) -> None:
+    change(asked, lambda text: text.replace("9443", "9999"))
+    assert "by “The staging port is 9999.”?" in read(inbox(asked)) and questions(asked) == 2
+    change(asked, lambda text: text.replace("- [ ] replace “The staging", "- [x] replace “The staging"))
+    assert "The staging port is 9999." in texts(asked) and NEW not in texts(asked)
+
+
+def test_a_question_of_several_words_that_make_none_stays(asked: Path) -> None:
+    change(asked, lambda text: text.replace("by “The staging port is 9443.”?", "by"))
+    assert questions(asked) == 2 and "9443" in read(inbox(asked))
+
+
+def test_what_was_refused_stays_refused_in_other_words(asked: Path) -> None:
+    change(asked, lambda text: drop_line(text, "9443"))
+    assert questions(asked) == 1
+
+    class Rewording(Replacing):
+        async def answer(self, request: Any) -> Any:
+            answer = await super().answer(request)
+            for memory in getattr(answer.value, "memories", ()):
+                memory.text = memory.text.replace("The staging port is", "The port of staging is")
+            return answer
+
+    process(asked, Rewording(), again=True)
+    assert questions(asked) == 1 and "9443" not in read(inbox(asked)) + read(handbook(asked))
+    tell(asked, NEW, rollout="anew")
+    process(asked, Replacing())
+    assert "9443" in read(inbox(asked)), "said anew it is asked anew"
+
+
+def test_a_question_keeps_the_place_that_a_person_gave_it(asked: Path) -> None:
+    change(asked, lambda text: _moved(text, "- [ ] "))
+    assert read(inbox(asked)).split("## Later")[1].count("^p-") == 1
+    write(inbox(asked), read(inbox(asked)).replace("- [ ] replace “The s", "- [x] replace “The s"))
+    run(pipeline(asked).adopt())
+    assert NEW in texts(asked) and "9443" not in read(inbox(asked)) and "## Later" in read(inbox(asked))
