@@ -7,8 +7,9 @@ FOLDER holds `labelled/`, a checkout of CredSweeper's sources (its `tests/sample
 
 - **Labelled.** A strong sample is an entry of `output.json` in a file of UTF-8 text, not inside an archive or a
   document, whose severity is high or critical and whose confidence is not weak: a vendor's form, or a candidate that
-  the model of CredSweeper confirmed. It is found if nine tenths of its characters, where they stand, are taken out. Halves
-  are made by the SHA-256 of a file's name: rules may be tried on the `even` one, the `odd` one is for the figure.
+  the model of CredSweeper confirmed. It is found if nine tenths of its characters, where they stand, are taken out.
+  Halves are made by the SHA-256 of a file's name: rules may be tried on the `even` one, the `odd` one is for the
+  figure.
 - **Ordinary.** Every placeholder is a hit, printed with what stands around it: whether it is a false one is judged by
   eye, since public logs hold passwords too.
 - **Speed.** JSON lines of tool outputs of 4,000 characters each, through `redact_value` as capture uses it, every text
@@ -205,7 +206,7 @@ def _read(folder: Path, most: int) -> list[tuple[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print all figures; 0 if what was found and the speed meet their targets, else 1. Hits are for a reader to judge."""
+    """Print all figures; 0 if what was found and the speed meet their targets, else 1. A reader judges the hits."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.secrets", description="What redaction finds, and how fast."
     )

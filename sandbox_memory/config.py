@@ -142,7 +142,7 @@ class MemoryPolicy:
     allows every subject, an empty mapping none. A line's text must name one of the values, as whole words. `approve` is
     asked about each new line that would wait in `INBOX.md`: True writes it, False refuses it for good; where it raises,
     takes longer than `approve_seconds` or answers anything else, the line waits for a person. It may be a coroutine
-    function; it is called outside of the memory's lock. Raises `ConfigError` for keys and values that are out of bounds.
+    function; it is called outside of the memory's lock. Raises `ConfigError` for keys and values out of bounds.
     """
 
     allow: Mapping[str, Collection[str] | None] | None = None

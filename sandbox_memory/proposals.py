@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from .ledger import Operation
 from .state import Proposal, State, operation_json
 
-
 WRITES = ("add", "supersede", "merge", "revise", "restore")
 """Operations that bring a text into the memory."""
 

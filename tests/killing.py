@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sandbox_memory.workspace import exchange, folders, local, locking
+from sandbox_memory.workspace import displacing, exchange, folders, local, locking
 
 CHANGING = frozenset(
     (
@@ -49,10 +49,10 @@ class Counter:
     def install(self) -> None:
         """Count from now on, in this process."""
         proxy = _Os(self)
-        for module in (local, folders, locking):
+        for module in (local, displacing, folders, locking):
             module.os = proxy  # type: ignore[attr-defined]
         real = exchange.exchange
-        for module in (local, exchange):
+        for module in (displacing, exchange):
             if hasattr(module, "exchange"):
                 module.exchange = lambda *args, **kwargs: self(real, *args, **kwargs)  # type: ignore[attr-defined]
 

@@ -35,7 +35,7 @@ from sandbox_memory.records import Usage
 from .kit import EchoModel, handbook, process, tell
 
 GOLDEN = Path(__file__).parent / "golden" / "help.txt"
-COMMANDS = ("demo", "process", "status", "show", "history", "why", "add", "edit", "restore", "forget", "check", "layouts")
+COMMANDS = tuple("demo process status show history why add edit restore forget check vouch layouts".split())
 PORT = "the staging port is 8443"
 NEW_PORT = "the staging port is 9443 now"
 REVIEW = "我总是自己检查数据库迁移，请不要跳过这一步，也不要在没有我同意的情况下合并到主分支。"

@@ -28,8 +28,8 @@ errors
 records
 shipped layout templates config scope guard
 workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
-  screening drafting lexical known sameness certain showing anchoring sealing witness signed skills usage visits checking governance models search \
-  salting discreet
+  screening drafting lexical known sameness certain showing anchoring sealing witness signed skills usage visits \
+  checking governance models search salting discreet
 stages
 pipeline
 holding tenancy host capture inquiry

@@ -28,6 +28,7 @@ from sandbox_memory.workspace import (
     Replace,
     Workspace,
     digest,
+    displacing,
     folders,
 )
 from sandbox_memory.workspace import local as local_module
@@ -794,8 +795,9 @@ def test_a_kill_at_any_change_leaves_old_or_new(root: Path, before: bool, monkey
         start_over(root)
         deadly_os = DeadlyOs(deadly, before)
         with monkeypatch.context() as patch:
-            patch.setattr(local_module, "os", deadly_os)
-            patch.setattr(local_module, "exchange", deadly_os.kills(local_module.exchange))
+            for module in (local_module, displacing):
+                patch.setattr(module, "os", deadly_os)
+            patch.setattr(displacing, "exchange", deadly_os.kills(displacing.exchange))
             child = in_child(lambda: transact(workspace, *STEPS))
             status = os.waitpid(child, 0)[1]
         check_old_or_new(root)
@@ -822,7 +824,8 @@ def test_a_short_write_is_taken_back(root: Path, monkeypatch: pytest.MonkeyPatch
 
     workspace = LocalWorkspace(root)
     put(root, "a.jsonl", b"torn")
-    monkeypatch.setattr(local_module, "os", ShortOs())
+    for module in (local_module, displacing):
+        monkeypatch.setattr(module, "os", ShortOs())
     for path in ("a.jsonl", "new.jsonl"):
         with pytest.raises(WorkspaceError, match=rf"{path}: there was room for 5 of 1\d bytes"):
             transact(workspace, Append(path, b"0123456789\n"))
@@ -842,7 +845,8 @@ def test_a_failed_fsync_is_taken_back(root: Path, monkeypatch: pytest.MonkeyPatc
     workspace = LocalWorkspace(root)
     put(root, "a.jsonl", b"a\n")
     put(root, "b.md", b"b")
-    monkeypatch.setattr(local_module, "os", FailingOs())
+    for module in (local_module, displacing):
+        monkeypatch.setattr(module, "os", FailingOs())
     with pytest.raises(WorkspaceError, match="Input/output error"):
         transact(workspace, Append("a.jsonl", b"x\n"))
     assert transact(workspace, Replace("b.md", b"x"), Append("c", b"x\n", required=False)).skipped == ("b.md", "c")
@@ -870,7 +874,7 @@ def save(path: Path, data: bytes, how: str) -> None:
 @pytest.mark.parametrize("how", ["in place", "rename"])
 def test_a_save_in_the_last_moment_stays(root: Path, how: str, required: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(root, "MEMORY.md", b"old")
-    real = local_module.exchange
+    real = displacing.exchange
     saves = [b"by hand"]
 
     def late(folder: int, first: str, second: str) -> None:
@@ -878,7 +882,7 @@ def test_a_save_in_the_last_moment_stays(root: Path, how: str, required: bool, m
             save(file, saves.pop(), how)
         real(folder, first, second)
 
-    monkeypatch.setattr(local_module, "exchange", late)
+    monkeypatch.setattr(displacing, "exchange", late)
     step = Replace("MEMORY.md", b"new", digest(b"old"), required=required)
     if required:
         with pytest.raises(Conflict):
@@ -890,7 +894,7 @@ def test_a_save_in_the_last_moment_stays(root: Path, how: str, required: bool, m
 
 def test_two_saves_in_the_last_moment_both_stay(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(root, "MEMORY.md", b"old")
-    real = local_module.exchange
+    real = displacing.exchange
     saves = [b"by hand, again", b"by hand"]
 
     def late(folder: int, first: str, second: str) -> None:
@@ -898,7 +902,7 @@ def test_two_saves_in_the_last_moment_both_stay(root: Path, monkeypatch: pytest.
             save(file, saves.pop(), "rename")
         real(folder, first, second)
 
-    monkeypatch.setattr(local_module, "exchange", late)
+    monkeypatch.setattr(displacing, "exchange", late)
     assert transact(LocalWorkspace(root), Replace("MEMORY.md", b"new", digest(b"old"))).skipped == ("MEMORY.md",)
     found = everything(root)
     assert found.pop("MEMORY.md") == b"by hand, again"
@@ -908,7 +912,7 @@ def test_two_saves_in_the_last_moment_both_stay(root: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("how", ["delete", "link", "folder"])
 def test_other_changes_in_the_last_moment_stay_too(root: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(root, "MEMORY.md", b"old")
-    real = local_module.exchange
+    real = displacing.exchange
     hows = [how]
 
     def late(folder: int, first: str, second: str) -> None:
@@ -916,7 +920,7 @@ def test_other_changes_in_the_last_moment_stay_too(root: Path, how: str, monkeyp
             save(file, b"", hows.pop())
         real(folder, first, second)
 
-    monkeypatch.setattr(local_module, "exchange", late)
+    monkeypatch.setattr(displacing, "exchange", late)
     assert transact(LocalWorkspace(root), Replace("MEMORY.md", b"new", digest(b"old"))).skipped == ("MEMORY.md",)
     assert everything(root) == {}
     assert (how == "link") is file.is_symlink() and (how == "folder") is file.is_dir()
@@ -940,12 +944,14 @@ def test_a_save_while_the_new_file_is_written_stays(root: Path, can: str, monkey
         raise OSError(22, "Invalid argument")
 
     if can == "no exchange":
-        monkeypatch.setattr(local_module, "can_exchange", lambda: False)
+        for module in (local_module, displacing):
+            monkeypatch.setattr(module, "can_exchange", lambda: False, raising=False)
     elif can == "refused":
-        monkeypatch.setattr(local_module, "exchange", refuse)
+        monkeypatch.setattr(displacing, "exchange", refuse)
     workspace = LocalWorkspace(root)
     with monkeypatch.context() as patch:
-        patch.setattr(local_module, "os", SavingOs())
+        for module in (local_module, displacing):
+            patch.setattr(module, "os", SavingOs())
         steps = (Replace("MEMORY.md", b"new", digest(b"old")), Replace("made.md", b"new", ABSENT))
         assert transact(workspace, *steps).skipped == ("MEMORY.md", "made.md")
     assert everything(root) == {"MEMORY.md": b"by hand", "made.md": b"by hand"}
@@ -961,7 +967,8 @@ def test_a_file_system_without_hard_links(root: Path, monkeypatch: pytest.Monkey
         def __getattr__(self, name: str) -> object:
             return getattr(os, name)
 
-    monkeypatch.setattr(local_module, "os", LinklessOs())
+    for module in (local_module, displacing):
+        monkeypatch.setattr(module, "os", LinklessOs())
     put(root, "there.md", b"old")
     outcome = transact(LocalWorkspace(root), Replace("a.md", b"new", ABSENT), Replace("there.md", b"new", ABSENT))
     assert outcome.skipped == ("there.md",)

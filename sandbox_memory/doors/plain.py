@@ -222,8 +222,9 @@ class OpenMemory:
         which receipts recognise them in an older copy; `receipt` names one more file for it. With `dry_run` nothing is
         changed. Raises `Unknown` for what there is not.
         """
-        given = ((name,) if name else () for name in (subject, rollout, user, text))
-        wanted = Wanted(tuple(dict.fromkeys(id.lstrip("^") for id in ids)), *given, everything=everything)
+        subjects, rollouts, users, texts = ((name,) if name else () for name in (subject, rollout, user, text))
+        records = tuple(dict.fromkeys(id.lstrip("^") for id in ids))
+        wanted = Wanted(records, subjects, rollouts, users, texts, everything)
         kept = Path(receipt) if receipt is not None else None
         return run(forgetting.forget(self.pipeline, wanted, dry_run=dry_run, receipt=kept))
 

@@ -55,7 +55,9 @@ _PERSONAL = re.compile(
     re.IGNORECASE,
 )
 _NAME_OF_A_THING = re.compile(r"(?:flight|product|item|airport|city|tool|function|file|model|policy)", re.IGNORECASE)
-_CALLED_A_THING = re.compile(r"\b(?:flight|product|model)s? (?:number |no\.? )?(?P<code>[A-Z0-9][\w-]*\d)", re.IGNORECASE)
+_CALLED_A_THING = re.compile(
+    r"\b(?:flight|product|model)s? (?:number |no\.? )?(?P<code>[A-Z0-9][\w-]*\d)", re.IGNORECASE
+)
 _INTRODUCES = re.compile(
     r"\b(?:my (?:full |last |first )?name(?: is|'s)|name's|this is|i am|i'm|call me|(?:my )?name:)\s+"
     r"(?P<name>[A-Za-z][\w'-]+(?: [A-Z]\.?)?(?: [A-Za-z][\w'-]+)?|[\u4e00-\u9fff]{2,4})"

@@ -84,8 +84,9 @@ def parse_rollout(
     """The segments of a rollout file whose bytes from `start` on are `data`; `first_line` numbers its first line.
 
     Only whole lines are read, and each is redacted: one that we wrote was already, one that calls itself ours may be
-    somebody's. What is no rollout line counts as torn. A line without `segment` is not ours: `seen` tells how often lines of its id stand before `start`. A segment that was written twice,
-    because its writer could not know that the first time had worked, is read once.
+    somebody's. What is no rollout line counts as torn. A line without `segment` is not ours: `seen` tells how often
+    lines of its id stand before `start`. A segment that was written twice, because its writer could not know that the
+    first time had worked, is read once.
     """
     end = data.rfind(b"\n") + 1
     segments: list[Segment] = []

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from ..errors import Conflict, WorkspaceError
 from . import ABSENT, Append, Ask, Mark, Outcome, Remove, Replace, Step, View, digest, is_temporary, planned, relative
-from .exchange import can_exchange, exchange
+from .displacing import Changed, put_new, remove, settle, swap
+from .exchange import can_exchange
 from .folders import (
     DISPLACED,
     PLAIN,
@@ -41,11 +42,6 @@ from .locking import locked
 logger = logging.getLogger(__name__)
 
 _PART_SECONDS = 600.0
-_UNKNOWN = "unknown"
-
-
-class _Changed(Exception):
-    """A guard does not hold."""
 
 
 class LocalWorkspace:
@@ -109,7 +105,7 @@ class LocalWorkspace:
             for name in names:
                 with suppress(Unfit, OSError):
                     if displaced := DISPLACED.fullmatch(name):
-                        _settle(folder, name, displaced[3], displaced[1], displaced[2])
+                        settle(folder, name, displaced[3], displaced[1], displaced[2])
                     elif (kind := TEMPORARY.fullmatch(name)) and (found := plain(folder, name)):
                         is_part = kind[1]  # which a session writes before it takes the lock
                         if not is_part or time.time() - found.st_mtime > _PART_SECONDS:
@@ -119,7 +115,7 @@ class LocalWorkspace:
         """What the call returns; None if an optional step is to be skipped."""
         try:
             return call(step, path)
-        except _Changed:
+        except Changed:
             if step.required:
                 raise Conflict(step.path) from None
         except (Unfit, OSError) as error:
@@ -135,17 +131,17 @@ class LocalWorkspace:
                 if step.expect is not None:
                     find = mark if isinstance(step, Append) else content_digest
                     if find(folder, name) != step.expect:
-                        raise _Changed
+                        raise Changed
         except FileNotFoundError:
             if step.expect not in (None, ABSENT, Mark.of(b"")):
-                raise _Changed from None
+                raise Changed from None
         return 0
 
     def _run(self, step: Step, path: str) -> int:
         """Do the step; returns the file's new size for an Append."""
         if isinstance(step, Remove):
             with suppress(FileNotFoundError), self._parent(path) as (folder, name):
-                _remove(folder, name, step.expect)
+                remove(folder, name, step.expect)
             return 0
         group = None if step.private else self._group
         with self._parent(path, make=partial(_make, group)) as (folder, name):
@@ -215,7 +211,7 @@ def _open_end(folder: int, name: str) -> tuple[int, bool]:
 def _replace(folder: int, name: str, step: Replace, group: int | None) -> None:
     before, content, new = plain(folder, name), read(folder, name), digest(step.data)
     if step.expect is not None and step.expect != (ABSENT if content is None else digest(content)):
-        raise _Changed
+        raise Changed
     if content == step.data:
         return
     token = secrets.token_hex(4)
@@ -225,14 +221,14 @@ def _replace(folder: int, name: str, step: Replace, group: int | None) -> None:
         if step.expect is None:
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         elif step.expect == ABSENT:
-            _put_new(folder, temporary, name)
+            put_new(folder, temporary, name)
         elif can_exchange() and (aside := displaced_name(token, step.expect, new, name)):
             os.rename(temporary, aside, src_dir_fd=folder, dst_dir_fd=folder)
-            _swap(folder, aside, name, step.expect, new)
+            swap(folder, aside, name, step.expect, new)
         elif content_digest(folder, name) == step.expect:
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         else:
-            raise _Changed
+            raise Changed
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
@@ -257,96 +253,3 @@ def _write(folder: int, temporary: str, step: Replace, before: os.stat_result | 
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _put_new(folder: int, temporary: str, name: str) -> None:
-    """Give the file its name, which nothing may have by now."""
-    try:
-        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:  # something is there, or the file system knows no links
-        if plain(folder, name) is not None:
-            raise _Changed from None
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        return
-    with suppress(OSError):
-        os.unlink(temporary, dir_fd=folder)
-
-
-def _swap(folder: int, aside: str, name: str, expected: str, new: str) -> None:
-    """Exchange the two files; if what comes out is not what was expected, exchange them back: somebody saved meanwhile.
-
-    A process that is killed in between leaves `aside` behind, whose name tells the next one what to do.
-    """
-    try:
-        if content_digest(folder, name) != expected:
-            raise _Changed
-        try:
-            exchange(folder, aside, name)
-        except FileNotFoundError:
-            raise _Changed from None
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-                raise
-            os.replace(aside, name, src_dir_fd=folder, dst_dir_fd=folder)  # this file system cannot
-            return
-    except (_Changed, OSError):
-        with suppress(OSError):
-            os.unlink(aside, dir_fd=folder)
-        raise
-    if not _settle(folder, aside, name, expected[:16], new[:16]):
-        raise _Changed
-
-
-def _remove(folder: int, name: str, expected: str | None) -> None:
-    """Delete the file. What `expected` guards is set aside first, so that it can be put back when it is not that."""
-    if plain(folder, name) is None:
-        if expected:
-            raise _Changed
-        return
-    if expected is None:
-        os.unlink(name, dir_fd=folder)
-        return
-    if content_digest(folder, name) != expected:
-        raise _Changed
-    aside = displaced_name(secrets.token_hex(4), expected, "absent", name)
-    if aside is None:
-        os.unlink(name, dir_fd=folder)
-        return
-    os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
-    if not _settle(folder, aside, name, expected, "absent"):
-        raise _Changed
-
-
-def _settle(folder: int, aside: str, home: str, expected: str, new: str) -> bool:
-    """Decide about a displaced file: drop what was expected there, or our own; put back what somebody else saved.
-
-    `expected` and `new` begin the digests of what should have stood at `home`, and of what took its place. True if
-    nothing but that was displaced.
-    """
-    out, here = _print(folder, aside), _print(folder, home)
-    if out.startswith((expected, new)) or out == here != _UNKNOWN:
-        os.unlink(aside, dir_fd=folder)
-        return out.startswith(expected)
-    if here == ABSENT:
-        _put_new(folder, aside, home)
-        return False
-    if here.startswith(new):
-        if not can_exchange():
-            os.replace(aside, home, src_dir_fd=folder, dst_dir_fd=folder)
-            return False
-        exchange(folder, aside, home)
-        if _print(folder, aside).startswith(new):
-            os.unlink(aside, dir_fd=folder)
-            return False
-        exchange(folder, aside, home)  # saved once more in this moment: the newest stays in the file's place
-    kept = f"{home}.saved-{secrets.token_hex(4)}"
-    os.rename(aside, kept, src_dir_fd=folder, dst_dir_fd=folder)
-    logger.warning("%s was saved twice while it was being replaced; the earlier save is kept as %s", home, kept)
-    return False
-
-
-def _print(folder: int, name: str) -> str:
-    try:
-        return content_digest(folder, name)
-    except Unfit:
-        return _UNKNOWN

@@ -21,7 +21,7 @@ async def files(workspace: object, folders: Sequence[str]) -> list[str]:
     if isinstance(workspace, SessionWorkspace):
         return await _in_session(workspace, folders)
     root = Path(getattr(workspace, "root", "."))
-    found = set()
+    found = set[str]()
     for folder in folders:
         if any(part.is_symlink() for part in _on_the_way(root, folder)):
             continue

@@ -33,7 +33,7 @@ class _Form:
     accept: Callable[[str], bool] = _always
 
 
-_VALUE = r"\\{0,2}[\"']?([^\s\"'\\]{1,128})"
+_VALUE = r"\\{0,2}[\"']?([^\s\"'\\`，。；！）」]{1,128})"
 _OPTIONS = (b" -p", b" -u", b"-user", b"/user:", b"redis-cli")
 _COMMANDS = (
     ("curl", "curl", r"(?:-[a-zA-Z]{0,6}u|--user|--proxy-user)[ =]{0,2}\\{0,2}[\"']?[^\s:\"'\\]{1,128}:"),

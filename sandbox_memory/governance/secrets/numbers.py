@@ -180,7 +180,9 @@ def _named_forms() -> dict[str, list[tuple[re.Pattern[str], Callable[[str], bool
 
 
 _BESIDE = _named_forms()
-_ASCII = tuple((name, name.encode()) for name in _BESIDE if name.isascii())
+_STEMS = ("social", "national", "ssn", "aadha", "id card", "hkid", "nric", "dni")
+_ASCII = tuple((stem.encode(), tuple(name for name in _BESIDE if name.isascii() and stem in name)) for stem in _STEMS)
+"""The names by what is in them, so that fewer are sought."""
 _WIDE = tuple(name for name in _BESIDE if not name.isascii())
 _REACH = 60
 _COUNTED = re.compile(
@@ -294,10 +296,11 @@ def _iban_end(text: str, start: int, end: int) -> int:
 def _named(masked: Masked) -> Iterator[Span]:
     """Numbers that only their name makes one of a person."""
     lower, text = masked.lower, masked.spaced
-    for name, needle in _ASCII:
-        for at in places(lower, needle) if needle in lower else ():
-            if not lower[at - 1 : at].isalpha() or at == 0:
-                yield from _near(text, at + len(name), name)
+    for stem, names in _ASCII:
+        for name in names if stem in lower else ():
+            for at in places(lower, name.encode()):
+                if not lower[at - 1 : at].isalpha() or at == 0:
+                    yield from _near(text, at + len(name), name)
     if not text.isascii():
         for name in _WIDE:
             for called in re.finditer(name, text) if name in text else ():

@@ -135,6 +135,8 @@ def _prefixes() -> re.Pattern[bytes]:
 _PREFIX = _prefixes()
 _HEADS = frozenset(prefix[:2].encode() for prefix in _FORMS)
 _UNPARTED = re.compile(rb"[A-Za-z0-9]+").fullmatch
+_IDENTIFIER = re.compile(rb"[a-z_-]+").fullmatch
+"""A name in small letters: what is drawn at random has digits or capitals in it."""
 _LAST = frozenset(b"L")
 _GLUED = tuple(prefix.encode() for prefix in "ghp_ github_pat_ sk-ant-".split())
 """What begins so oddly that nothing else does, also in the middle of a word."""
@@ -215,6 +217,8 @@ def tokens(masked: Masked) -> Iterator[Span]:
         begin = start
         if start and data[start - 1] in _BEFORE:
             begin = _earlier(data, start)
+        elif _IDENTIFIER(data, start, end):
+            continue
         parted = _UNPARTED(data, start, end) is None
         # Most runs are words and digests: two characters tell that they begin like no token.
         if parted or begin != start or data[start : start + 2] in _HEADS:
