@@ -813,7 +813,10 @@ KEY = "k4711-" + "s" * 40
 
 
 def test_the_key_is_never_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    memory = Memory(key=KEY, scope=MemoryScope(user="secret-ann"), forgotten=(tmp_path / "receipt.json",))
+    receipt = tmp_path / "receipt.json"
+    with open_memory(tmp_path) as opened:
+        opened.forget(opened.add("The port is 8443.").id, receipt=receipt)
+    memory = Memory(key=KEY, scope=MemoryScope(user="secret-ann"), forgotten=(receipt,))
     clone = memory.clone()
     assert (
         clone.key == memory.key == KEY.encode() and clone.scope == memory.scope and clone.forgotten == memory.forgotten
