@@ -22,7 +22,7 @@ from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State, candidates_of
-from .usage import LARGEST, Use, read
+from .usage import Use, read
 
 __all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
 
@@ -190,7 +190,7 @@ class Inquiry:
             if o.id == id or id in o.facts.get("replaces", ())
         )
         replaced = tuple(r for r in state.records.values() if r.superseded_by == id)
-        use = read(seen.usage[:LARGEST], self.store.at()).get(id, Use())
+        use = read(seen.usage, self.store.at()).get(id, Use())
         return Reason(
             record, receipts, events, id in state.visible(), replaced, state.records.get(record.superseded_by), use
         )

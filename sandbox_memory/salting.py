@@ -29,7 +29,7 @@ def salt_for(memories_dir: str, key: bytes = b"") -> bytes:
     written, the salt is this process's own, and its tags are not those of the next.
     """
     of = b"sandbox-memory placeholders\0" + memories_dir.encode("utf-8", "surrogateescape")
-    return hmac.new(key or _of_this_user(anchoring.folder().parent), of, hashlib.sha256).digest()
+    return hmac.new(key or _of_this_user(anchoring.folder("")), of, hashlib.sha256).digest()
 
 
 def _of_this_user(folder: Path) -> bytes:
@@ -52,8 +52,7 @@ def _read(place: Path) -> bytes:
 
 def _made(place: Path) -> bytes:
     """A new salt, or the one that another process was faster to put there: the file gets its name when it is whole."""
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = place.with_name(f"{_NAME}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    part = anchoring.private(place.parent) / f"{_NAME}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:

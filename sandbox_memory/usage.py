@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .governance.lifetime import moment, written
+from .governance.wording import SENTENCE_END
 from .lexical import terms
 from .records import Record
 
@@ -31,7 +32,6 @@ CITED, TELLING = 0.8, 3
 """Share of a record's words that one sentence repeats to cite it, and how many they must be."""
 
 _ID = re.compile(r"(?<![\w-])m-[0-9a-f]{10}(?![0-9a-f])")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n。！？；]+")
 _COUNTS = ("injected", "searched", "cited")
 
 
@@ -86,7 +86,7 @@ def _texts(content: Any) -> list[str]:
 
 
 def _repeated(words: str, told: Mapping[str, Record]) -> Iterator[str]:
-    sentences = [found for part in _SENTENCE.split(words) if len(found := frozenset(terms(part))) >= TELLING]
+    sentences = [found for part in SENTENCE_END.split(words) if len(found := frozenset(terms(part))) >= TELLING]
     for id, record in told.items():
         own = frozenset(terms(record.text))
         least = CITED * len(own)
@@ -100,9 +100,12 @@ def ids(text: str) -> list[str]:
 
 
 def read(data: bytes, now: str) -> dict[str, Use]:
-    """The uses by id. What is no line of ours is passed over, and so is a use that is said to be after `now`."""
+    """The uses by id, of the first `LARGEST` bytes.
+
+    What is no line of ours is passed over, and so is a use that is said to be after `now`.
+    """
     uses: dict[str, Use] = {}
-    for raw in data.split(b"\n"):
+    for raw in data[:LARGEST].split(b"\n"):
         try:
             line = json.loads(raw)
             for id, use in _told(line, now):
@@ -139,7 +142,7 @@ def compacted(data: bytes, now: str, known: Collection[str]) -> bytes:
     """The file as one line, without the records that are not among the `known`; as it is while it has not grown."""
     if len(data) < GROWN:
         return data
-    uses = {id: use for id, use in read(data[:LARGEST], now).items() if id in known}
+    uses = {id: use for id, use in read(data, now).items() if id in known}
     counts = {id: [use.injected, use.searched, use.cited, use.last] for id, use in uses.items()}
     return json.dumps({"at": now, "uses": counts}, separators=(",", ":")).encode() + b"\n"
 

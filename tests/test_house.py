@@ -28,11 +28,11 @@ errors
 records
 shipped layout templates config scope guard
 workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
-  screening drafting lexical known sameness certain showing anchoring sealing witness signed skills usage visits \
-  checking governance models search salting discreet
+  screening drafting lexical known sameness certain showing anchoring sealing witness signed skills usage \
+  checking governance models salting
 stages
 pipeline
-holding tenancy host capture inquiry
+host capture inquiry
 sdk capability
 doors
 __main__ __init__

@@ -26,10 +26,10 @@ from sandbox_memory.capture import newest_request
 from sandbox_memory.errors import ConfigError, OtherTenant
 from sandbox_memory.folding import fold
 from sandbox_memory.guard import Guard, as_key
+from sandbox_memory.host.tenancy import refuse_others
 from sandbox_memory.layout import Layout
 from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.scope import PARTS, base_of, scope_of, tenant_of
-from sandbox_memory.tenancy import refuse_others
 from sandbox_memory.workspace.finding import folders
 from sandbox_memory.workspace.local import LocalWorkspace
 from sandbox_memory.workspace.session import SessionWorkspace

@@ -14,6 +14,7 @@ import pytest
 
 from sandbox_memory.errors import Conflict, LockTimeout, WorkspaceError
 from sandbox_memory.workspace import ABSENT, Append, Ask, Mark, Outcome, Remove, Replace, digest
+from sandbox_memory.workspace.finding import files
 from sandbox_memory.workspace.local import LocalWorkspace
 from sandbox_memory.workspace.session import SessionWorkspace
 
@@ -388,3 +389,20 @@ def test_a_timeout_kills_and_the_next_call_clears_up(root: Path, tmp_path: Path)
     os.utime(root / parts[0], (1, 1))
     assert transact(LocalWorkspace(root), Replace("MEMORY.md", b"new", digest(b"old"))).skipped == ()
     assert everything(root) == {"MEMORY.md": b"new"}
+
+
+# Finding
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["local", "session"])
+def test_every_file_is_found_whatever_its_name_and_no_link_is_followed(
+    root: Path, workspace: SessionWorkspace, remote: bool
+) -> None:
+    names = ["m/.hidden", "m/[z]/a 'b'.md", "m/x\u2028y\x85z.md", os.fsdecode(b"m/\xff.md"), "s/会.jsonl"]
+    for name in [*names, "elsewhere/a.md"]:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    (root / "m/link").symlink_to(root / "elsewhere")
+    (root / "m/link.md").symlink_to(root / "elsewhere/a.md")
+    there = workspace if remote else LocalWorkspace(root)
+    assert asyncio.run(files(there, ["m", "s", "none", "m/link"])) == sorted(names)

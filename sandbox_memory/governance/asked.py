@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .wording import CJK
+
 BACK, ON = "back", "on"
 """What is to be remembered stands in the sentence before, or in what follows."""
 
@@ -37,7 +39,6 @@ HINT = re.compile(
 
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u3000": " "})
 _LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》")
-_CJK = "\u3400-\u9fff"
 
 # ---------------------------------------------------------------- English
 
@@ -157,7 +158,7 @@ _STATES_ZH = re.compile(
 _FEATURE_ZH = re.compile(
     r"(?:密码|密碼|登录|登錄|登入|用户名|选择|選擇|设备|账号|帳號|选项|状态|功能|按钮|我的(?:登录|选择|密码))"
 )
-_CHINESE = re.compile(rf"[{_CJK}]")
+_CHINESE = re.compile(rf"[{CJK}]")
 
 
 def asked(sentence: str) -> Asked | None:
@@ -255,8 +256,8 @@ def _chinese(plain: str) -> Asked | None:
 
 def _words(text: str) -> int:
     """The length of a text in words; two Chinese characters count as one."""
-    chinese = len(re.findall(rf"[{_CJK}]", text))
-    return len(re.findall(rf"[^\W{_CJK}][^\s{_CJK}]*", text)) + chinese // 2
+    chinese = len(re.findall(rf"[{CJK}]", text))
+    return len(re.findall(rf"[^\W{CJK}][^\s{CJK}]*", text)) + chinese // 2
 
 
 def _start(plain: str, start: int) -> int:

@@ -15,7 +15,7 @@ from ..records import Item, Kind, Rollout
 from .attribution import failed
 from .grounding import ungrounded
 from .grounding.acts import AGENT, OTHER, TOOL, USER
-from .wording import CJK, IDENTIFIER, is_negation, meaning, normal, numbers
+from .wording import CJK, IDENTIFIER, SENTENCE_END, is_negation, meaning, normal, numbers
 
 ECHO = 0.7
 """Which share of its words a text has from what the customer said to be only that said again."""
@@ -88,7 +88,6 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"[$€£¥￥]\s?\d[\d,.]*|\d[\d,.]*\s?(?:dollars|euros|usd|eur|元|块)", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _ASKS = re.compile(r"[?？]\s*$|[吗么呢]\s*[。！]?$")
 _SHOWS = (Kind.FACT, Kind.TASK, Kind.EPISODE)
 
@@ -234,7 +233,7 @@ class Customer:
 
 def _told(text: str) -> str:
     """What somebody says, without what they ask."""
-    return " ".join(part for part in _SENTENCE.split(text) if not _ASKS.search(part))
+    return " ".join(part for part in SENTENCE_END.split(text) if not _ASKS.search(part))
 
 
 def _needs_more(text: str, quotes: Sequence[Place]) -> bool:

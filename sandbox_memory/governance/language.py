@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from .wording import IDENTIFIER, hard_words, normal
+from .wording import IDENTIFIER, SENTENCE_END, hard_words, normal
 
 TRANSLATED = "it is not in the language in which it was said; the words that were said are kept"
 """Why a text was not taken as it was."""
@@ -84,7 +84,6 @@ _TONGUES = {
     for word in words.split()
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _OWNER = re.compile(r"(?=[\w.@-]*[\d_@])[A-Za-z0-9][\w.@-]*: ")
 
 
@@ -100,7 +99,7 @@ def foreign(text: str, quotes: Iterable[str]) -> bool:
 
 def in_own_words(text: str, quotes: Sequence[str]) -> str:
     """What was said, in place of a text in another language: the sentence that says most of it; never too long."""
-    spoken = [sentence for quote in quotes for sentence in _SENTENCE.split(quote) if language(sentence)[0]]
+    spoken = [sentence for quote in quotes for sentence in SENTENCE_END.split(quote) if language(sentence)[0]]
     spoken = spoken or list(quotes)
     hard = set(hard_words(normal(text)))
     best = max(spoken, key=lambda each: (len(hard & set(hard_words(normal(each)))), -spoken.index(each)))

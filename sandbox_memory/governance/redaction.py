@@ -103,7 +103,7 @@ def _disjoint(spans: Iterable[Span], text: str) -> list[Span]:
     taken = [match.span() for match in PLACEHOLDER.finditer(text)]
     ends = [end for _, end in taken]
     joined: list[Span] = []
-    for start, end, kind in sorted(_around(spans, taken, ends, text), key=lambda span: (span[0], -span[1])):
+    for start, end, kind in sorted(_around(spans, taken, ends), key=lambda span: (span[0], -span[1])):
         if joined and start < joined[-1][1]:
             left, right, first = joined[-1]
             joined[-1] = (left, max(right, end), first if right - left >= end - start else kind)
@@ -112,7 +112,7 @@ def _disjoint(spans: Iterable[Span], text: str) -> list[Span]:
     return joined
 
 
-def _around(spans: Iterable[Span], taken: list[tuple[int, int]], ends: list[int], text: str) -> Iterable[Span]:
+def _around(spans: Iterable[Span], taken: list[tuple[int, int]], ends: list[int]) -> Iterable[Span]:
     """The spans that no placeholder is in; of a private key that has one inside, what stands around it."""
     for start, end, kind in spans:
         place = bisect_right(ends, start)

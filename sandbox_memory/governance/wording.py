@@ -23,6 +23,8 @@ KEPT = 4_000
 """Characters up to which a text is kept in a cache."""
 
 _PLAIN = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\u00a0": " "})
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+"""Where a text is split into sentences, each with its mark."""
 _WORD = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<word>[^\W_{CJK}]+(?:'[^\W\d_]+)?)")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:[.:/-]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*|\d+")
 _PARTS = re.compile(r"[:/-]")

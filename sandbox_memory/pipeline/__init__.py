@@ -10,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .. import discreet
 from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..errors import SandboxMemoryError
 from ..folding import fold
-from ..governance import redaction
+from ..governance import discreet, redaction
 from ..governance.gate import Gate
 from ..guard import Guard
 from ..layout import Layout
@@ -30,7 +29,8 @@ from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
-from . import ageing, deciding, remembering
+from . import deciding, remembering
+from .ageing import age
 from .asking import Limits
 from .configuring import configured
 from .consolidating import consolidate
@@ -297,8 +297,8 @@ class Pipeline:
         session_open = actor == "live"
         await extract_all(self.store, pending, models[0], limits, report, progress, session_open=session_open)
         await consolidate(self.store, models[1], limits, actor, report, progress)
-        used, capacity = ageing.uses(seen.usage, self.store.at()), self.generate.capacity if self.generate else None
-        await ageing.age(self.store, actor, used, capacity, report)
+        capacity = self.generate.capacity if self.generate else None
+        await age(self.store, actor, seen.usage, capacity, report)
         keep = self.generate.keep_rollouts if self.generate else None
         await tidy(self.store, actor, keep)
         return report

@@ -16,14 +16,15 @@ from .settle import Change, Maker
 from .store import Store
 
 
-async def age(store: Store, actor: str, used: Mapping[str, str], capacity: int | None, report: Report) -> None:
+async def age(store: Store, actor: str, uses: bytes, capacity: int | None, report: Report) -> None:
     """Conclude from episodes, and let go what is old and unused or beyond the capacity.
 
     Without any of that, nothing is read or written.
 
-    `used` says when records were last of use, as far as is known. The `report` counts what was done.
+    `uses` is the file that says when records were last of use. The `report` counts what was done.
     """
     at = store.at()
+    used = usage.last_used(usage.read(uses, at))
 
     def retired(state: State) -> Change:
         return Change("time", tuple(_retired(state, store.layout.preset, at, used, capacity)))
@@ -44,8 +45,3 @@ def _retired(state: State, preset: Preset, at: str, used: Mapping[str, str], cap
     most = preset.capacity if capacity is None else capacity
     gone = let_go(state.visible().values(), later(at, state.at), half_life=preset.half_life, capacity=most, used=used)
     return [Operation("retire", each.id, {"reason": each.reason}) for each in gone]
-
-
-def uses(data: bytes, now: str) -> dict[str, str]:
-    """When each record was last of use, as the file says."""
-    return usage.last_used(usage.read(data[: usage.LARGEST], now))

@@ -17,6 +17,9 @@ from ..templates import one_line
 from . import Pipeline
 from .forgetting import forget as forgetting
 
+ACTOR = "cli"
+"""Who commits it, as the ledger says."""
+
 
 async def add(
     pipeline: Pipeline,
@@ -25,7 +28,6 @@ async def add(
     kind: Kind = Kind.FACT,
     group: str = "General",
     subject: str = "",
-    actor: str = "cli",
     life: Life = NO_LIFE,
 ) -> Record:
     """Commit what a person asked to remember; the new record.
@@ -45,7 +47,7 @@ async def add(
     def decide(state: State) -> list[Operation]:
         return [Operation("add", id, {**facts, **life.facts(later(pipeline.store.at(), state.at))}, body)]
 
-    done = await pipeline.commit(actor, decide)
+    done = await pipeline.commit(ACTOR, decide)
     if id not in done.state.records:
         raise SandboxMemoryError(
             f"a session is open, and its agent may have given this command; {pipeline.layout.inbox} asks whether to "
@@ -61,7 +63,6 @@ async def revise(
     *,
     expected_version: int | None = None,
     life: Life = NO_LIFE,
-    actor: str = "cli",
 ) -> Record:
     """Give a record other words, another lifetime, or both; the record as it is then.
 
@@ -78,20 +79,20 @@ async def revise(
         facts |= {"trust": Trust.HAND.label, "protected": True, "overrule": True}
         return [Operation("revise", id, facts, {"text": line})]
 
-    return (await pipeline.commit(actor, decide)).state.records[id]
+    return (await pipeline.commit(ACTOR, decide)).state.records[id]
 
 
-async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = None, actor: str = "cli") -> Record:
+async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = None) -> Record:
     """Take a record out, as deleting its line does; the record as it is then. Raises as `revise` does."""
 
     def decide(state: State) -> list[Operation]:
         _standing(state, id, expected_version, "")
         return [Operation("delete", id)]
 
-    return (await pipeline.commit(actor, decide)).state.records[id]
+    return (await pipeline.commit(ACTOR, decide)).state.records[id]
 
 
-async def restore(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") -> list[Record]:
+async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
     """Bring back records that expired, or were let go, deleted or superseded; the records as they are then.
 
     Raises `Unknown` for an id that no record has, or whose words are erased.
@@ -104,8 +105,15 @@ async def restore(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli")
         gone = (id for id in ids if state.records[id].status is not Status.ACTIVE)
         return [Operation("restore", id, {"protected": True}) for id in dict.fromkeys(gone)]
 
-    state = (await pipeline.commit(actor, decide)).state
+    state = (await pipeline.commit(ACTOR, decide)).state
     return [state.records[id] for id in ids]
+
+
+async def forget(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
+    """Forget these records, everywhere; the records as they were. Raises `Unknown` for an id that no record has."""
+    outcome = await forgetting.forget(pipeline, forgetting.Wanted(ids=tuple(ids)), actor=ACTOR)
+    known = {record.id: record for record in outcome.records}
+    return [known[id] for id in dict.fromkeys(ids)]
 
 
 def _line(text: str) -> str:
@@ -124,10 +132,3 @@ def _standing(state: State, id: str, expected: int | None, yours: str) -> Record
     if record.status is not Status.ACTIVE:
         raise Unknown(f"{id} is {record.status.value}; `sandbox-memory restore {id}` brings it back first")
     return record
-
-
-async def forget(pipeline: Pipeline, ids: Sequence[str], *, actor: str = "cli") -> list[Record]:
-    """Forget these records, everywhere; the records as they were. Raises `Unknown` for an id that no record has."""
-    outcome = await forgetting.forget(pipeline, forgetting.Wanted(ids=tuple(ids)), actor=actor)
-    known = {record.id: record for record in outcome.records}
-    return [known[id] for id in dict.fromkeys(ids)]

@@ -26,14 +26,18 @@ def stale(mark: str) -> bool:
     if older(mark, AGE):
         return True
     host, pid, *_ = mark.split(".")
+    return host == _host() and not runs(pid)
+
+
+def runs(pid: str) -> bool:
+    """True if this machine has a process of that number, whoever's it is."""
     try:
-        if host == _host():
-            os.kill(int(pid), 0)
+        os.kill(int(pid), 0)
     except PermissionError:
-        return False
-    except (ValueError, OverflowError, OSError):
         return True
-    return False
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True
 
 
 def older(mark: str, seconds: float) -> bool:

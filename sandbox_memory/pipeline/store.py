@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 
-from .. import usage, visits
+from .. import usage
 from ..errors import Conflict, WorkspaceError
 from ..folding import apply, fold
 from ..guard import Guard
@@ -20,7 +20,7 @@ from ..state import State
 from ..witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
-from . import presence
+from . import presence, visits
 from .settle import Change, Maker, Prepared, Seen, prepare
 
 logger = logging.getLogger("sandbox_memory")

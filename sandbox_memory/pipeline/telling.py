@@ -32,7 +32,7 @@ class Telling:
 
     def opened(self, seen: Seen, now: str) -> None:
         """Take in what was counted before."""
-        self.uses = usage.read(seen.usage[: usage.LARGEST], now)
+        self.uses = usage.read(seen.usage, now)
 
     async def prompt(self, done: Prepared, about: str, budget: int, now: str) -> str:
         """The summary as it is told, and below it the records that are like the request that the run is about."""

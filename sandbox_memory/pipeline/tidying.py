@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from .. import usage
 from ..folding import fold
+from ..governance.lifetime import moment
 from ..governance.redaction import redact
 from ..ledger import Operation
 from ..signed import is_ours
@@ -97,7 +98,7 @@ def _beyond(seen: Seen, state: State, keep: int | timedelta | None, at: str) -> 
         if seen.sessions.get(f"{stem}.jsonl") == rollout.consumed and stem not in waiting
     ]
     if isinstance(keep, timedelta):
-        oldest = datetime.fromisoformat(at) - keep
+        oldest = moment(at) - keep
         return {stem for stem in read if _older(state.rollouts[stem].updated_at, oldest)}
     read.sort(key=lambda stem: state.rollouts[stem].order, reverse=True)
     return set(read[keep:])
@@ -106,10 +107,9 @@ def _beyond(seen: Seen, state: State, keep: int | timedelta | None, at: str) -> 
 def _older(updated_at: str, than: datetime) -> bool:
     """False for a time that cannot be read: what is not known to be old stays."""
     try:
-        when = datetime.fromisoformat(updated_at.replace("Z", "+00:00"))
-    except ValueError:
+        return moment(updated_at) < than
+    except (ValueError, OverflowError):
         return False
-    return (when if when.tzinfo else when.replace(tzinfo=than.tzinfo)) < than
 
 
 def unread(stems: list[str]) -> Change:

@@ -137,6 +137,8 @@ def _block(text: str, state: State, preset: Preset) -> Iterator[str]:
             yield from _more(line, list(records.values()), preset)
         elif item and record and record.trust >= Trust.USER:
             yield f"- {one_line(item['text'])}"
+        elif record and record.origin == "live" and record.trust <= Trust.AGENT and orders(record.text):
+            continue  # what an agent wrote into the file by itself did not pass the gate
         elif bare := _bare(item["text"] if item else strip_for_prompt(line)):
             yield quoted(bare, record.trust if record else Trust.AGENT)
 

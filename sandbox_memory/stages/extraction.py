@@ -13,7 +13,7 @@ from ..governance.grounding import ungrounded
 from ..governance.grounding.acts import AGENT, OTHER, TOOL, USER
 from ..governance.language import TRANSLATED, foreign, in_own_words
 from ..governance.lifetime import clamped
-from ..governance.policy import Surroundings, refuses
+from ..governance.policy import RULES, Surroundings, refuses
 from ..governance.prose import Said, fit_title, without_unsaid
 from ..governance.redaction import redact
 from ..governance.taint import Taint
@@ -185,7 +185,8 @@ def _checked(draft: ExtractionDraft, checking: _Checking) -> tuple[tuple[Candida
         try:
             candidate = checking.candidate(memory, text)
         except _Refused as refusal:
-            refused.append(Refusal(redact(text), redact(str(refusal))))
+            what = "a memory" if str(refusal) == RULES["secret"] else redact(text)
+            refused.append(Refusal(what, redact(str(refusal))))
             continue
         key = (candidate.kind, candidate.text.casefold())
         if key not in kept:

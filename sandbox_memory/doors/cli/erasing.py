@@ -58,6 +58,8 @@ def forget(
         ways["user"] = user
     if bool(again) == (named or bool(user)):
         raise Misuse("say what to forget: an ID, --subject, --rollout, --user or --text; or give --apply alone")
+    if again and dry_run:
+        raise Misuse("--apply takes no --dry-run; to see where words stand, use --text with --dry-run")
     place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
     scopes = _of_user(place, user) if "user" in ways else []
     if not (yes or dry_run or again):
@@ -88,10 +90,12 @@ def forget(
 
 
 def _of_user(place: Place, user: str) -> list[Place]:
-    """The memories of the scopes of that user in the workspace."""
-    mine = MemoryScope(user=user).folder
-    found = [folder for folder in places.scopes(place.root) if mine in folder.split("/")]
-    return [replace(place, memories_dir=folder, sessions_dir=None) for folder in found if folder != place.memories_dir]
+    """The memories of the scopes of that user in the workspace, of those within the scope that was given."""
+    parts = {*MemoryScope(**{**places.SCOPE.get(), "user": user}).folder.split("/")}
+    found = [folder for folder in places.scopes(place.root) if parts <= {*folder.split("/")}]
+    # A folder of a scope is that memory's own: the scope is not put below it once more.
+    alone = replace(place, sessions_dir=None, scope=MemoryScope())
+    return [replace(alone, memories_dir=folder) for folder in found if folder != place.memories_dir]
 
 
 def _beside(receipt: Path | None, number: int) -> Path | None:

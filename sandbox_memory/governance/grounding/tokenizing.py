@@ -11,6 +11,8 @@ from ..wording import CJK, EDGE, IDENTIFIER, NUMBER, SPOKEN, STOP, cjk_number, i
 
 MOST_TOKENS = 1_600
 """Tokens of one sentence that are looked at: a longer one is a listing, which no wording follows word by word."""
+NEAREST = 6
+"""Sentences that a clause is compared with."""
 SENTENCE = re.compile(rf"[.!?]+(?=\s|$|[{CJK}])|[\n。！？；;]+")
 _JOINT = re.compile(r"(?<!\d),|,(?!\d)|[、，()|]|:(?![\d/])|\s[-–—→]+>?\s|->|→")
 _MARKS = {
@@ -262,14 +264,14 @@ class Sources:
     def has(self, key: str) -> bool:
         return key in self._by_key
 
-    def nearest(self, clause: Sequence[Token], most: int = 6) -> list[Sentence]:
+    def nearest(self, clause: Sequence[Token]) -> list[Sentence]:
         """The sentences that share most words with the clause, telling words first."""
         score: dict[int, float] = {}
         for token in {token.key: token for token in clause}.values():
             for place in self._by_key.get(token.key, ()):
                 score[place] = score.get(place, 0) + (1.0 if token.tells else 0.3)
         ranked = sorted(score, key=lambda place: (-score[place], place))
-        return [self.all[place] for place in ranked[:most]]
+        return [self.all[place] for place in ranked[:NEAREST]]
 
 
 def clauses(text: str) -> Iterator[tuple[str, tuple[Token, ...]]]:

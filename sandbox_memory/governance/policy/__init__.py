@@ -41,7 +41,7 @@ class Breach:
     @property
     def why(self) -> str:
         """The reason, for people."""
-        return f"{RULES[self.rule]} (“{self.words}”)"
+        return RULES[self.rule] if self.rule == "secret" else f"{RULES[self.rule]} (“{self.words}”)"
 
 
 def refuses(text: str, kind: Kind, quotes: Sequence[Around] = ()) -> Breach | None:
@@ -116,20 +116,19 @@ def _spoken(quotes: Sequence[Around]) -> list[Around]:
 def _once(words: str, kind: Kind, quotes: Sequence[Around]) -> str:
     if found := passing.once(words, kind):
         return "" if passing.lasts(words) else found
-    shown = [passing.once(scope(quote), kind) or _added_after(quote, kind) for quote in _spoken(quotes)]
+    shown = [passing.once(scope(quote), kind) or _added_after(quote) for quote in _spoken(quotes)]
     return shown[0] if shown and all(shown) and not passing.lasts(words) else ""
 
 
-def _added_after(quote: Around, kind: Kind) -> str:
+def _added_after(quote: Around) -> str:
     """A fragment beside the sentence that limits it: "Just this once." """
     for text in beside(quote):
         if 0 < len(text) <= 48 and not passing.lasts(text):
             found = passing.once(text, Kind.FACT)
             rest = re.sub(r"\W+", " ", text.replace(found, "")).strip() if found else text
             if found and re.fullmatch(
-                r"(?i)(?:(?:but|and|only|just|please|ok|okay|it|its|is|s|that|this|a|an|though|only for|for|就|只|"
-                r"哦|吧|"
-                r"啊|先|而已)\s*)*",
+                r"(?i)(?:(?:but|and|only|just|please|ok|okay|it|its|is|s|that|this|a|an|though|only for|for|"
+                r"就|只|哦|吧|啊|先|而已)\s*)*",
                 rest,
             ):
                 return found

@@ -10,8 +10,9 @@ from .names import sensitive, told
 from .values import Written, has_digit, is_secret
 
 _SENTENCE = re.compile(
-    r"(?P<name>pass(?:word|phrase|code|wort)|pwd|pw|key|token|secret(?: key)?|credentials?)"
-    r"(?:[ ](?:for|of|on|at|in)[ ](?:[^\s.,;:=]{1,40}[ ]){1,4}?|[ ])(?:is|was|are|to|as|should be|changed to)"
+    r"(?P<name>pass(?:word|phrase|code|wort|wd)|pwd|pw|key|token|secret(?: key)?|credentials?)"
+    r"(?:[ ](?:for|of|on|at|in)[ ](?:[^\s.,;:=]{1,40}[ ]){1,4}?|[ ])"
+    r"(?:is|was|are|to|as|will be|must be|should be|(?:has been |was )?(?:changed|set|reset) to|->|→)"
     r"[ ](?:now |still |called )?",
     re.IGNORECASE,
 )
@@ -47,7 +48,12 @@ def spoken(text: str, at: int) -> Span | None:
     written: Written = "quoted" if quoted and text[start - 1 : start] != "'" else "sentence"
     word = text[start:end]
     bare = chinese and match.end() - match.end("name") <= 1 and text[match.end("name") : match.end()].strip() == ""
-    if not word or word.istitle() or CODE.match(word) or (bare and not (has_digit(word) and len(word) >= 6)):
+    if (
+        not word
+        or (word.istitle() and not has_digit(word))
+        or CODE.match(word)
+        or (bare and not (has_digit(word) and len(word) >= 6))
+    ):
         return None
     return (start, end, told(kind)) if is_secret(kind, word, written) else None
 

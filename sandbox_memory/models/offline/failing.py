@@ -234,7 +234,7 @@ def _error_of(data: Mapping[str, Any], depth: int = 0) -> str | None:
             and not (isinstance(value, str) and _FINE.fullmatch(value))
             and value is not True
         ):
-            return _text_of(value, key) or _message(data)
+            return _text_of(value) or _message(data)
     bad = any(_is_bad(key, value) for key, value in data.items())
     said = _message(data)
     if said and (bad or (len(data) <= 4 and _COMPLAINT.search(said))):
@@ -262,7 +262,7 @@ def _message(data: Mapping[str, Any]) -> str | None:
     return next(found, None)
 
 
-def _text_of(value: Any, key: str = "") -> str | None:
+def _text_of(value: Any) -> str | None:
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, Mapping):

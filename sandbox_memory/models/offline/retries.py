@@ -342,9 +342,5 @@ def _told(call: Call, other: Call, changed: list[str], added: list[str], dropped
     return Cure(other, f"; worked with {text}", tuple(quotes))
 
 
-def _is_rewritten(call: Call, other: Call, key: str) -> bool:
-    return arguments.rewritten(call.args[key], other.args[key]) and str(other.args[key]) in other.item.text
-
-
 def _at(call: Call, part: str) -> QuoteDraft:
     return quote(call.segment, call.item, Sentence(part, call.item.text.find(part)))

@@ -7,10 +7,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from ...governance.forgetting import Erasure, filled, masked, masked_value
+from ...governance.lifetime import moment
 from ...governance.redaction import redact_value
 from ...layout import Layout
 from ...rollouts import payloads, segment_id
@@ -68,11 +68,9 @@ def older(line: Line, erasure: Erasure) -> bool:
     """False for a run that came after the forgetting: what is said anew is not meant."""
     said = line.payload.get("updated_at") if line.payload else None
     try:
-        when = datetime.fromisoformat(str(said).replace("Z", "+00:00"))
-        then = datetime.fromisoformat(erasure.at.replace("Z", "+00:00"))
-    except ValueError:
+        return moment(str(said)) <= moment(erasure.at)
+    except (ValueError, OverflowError):
         return True
-    return (when if when.tzinfo else when.replace(tzinfo=timezone.utc)) <= then
 
 
 def transcript(data: bytes, erasures: Sequence[Erasure], stem: str, seal: Seal | None = None) -> bytes:

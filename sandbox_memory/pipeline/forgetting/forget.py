@@ -74,7 +74,7 @@ async def forget(
         found = await seeking.search(store, erasure)
         known = {(place.path, place.line) for place in found}
         found += [each for each in _lines(store, data, erasure) if (each.path, each.line) not in known]
-        reach = Reach(erasure, spans, erasure.records, frozenset(state.pending))
+        reach = Reach(erasure, spans, erasure.records)
         operations = carrying.plan(store, state, reach, data)
         outcome = Outcome(erasure, sorted(found, key=lambda place: (place.path, place.line)), dry=dry_run)
         gone = {each.id for each in operations if each.op == "forget"}
@@ -251,7 +251,7 @@ async def _applied(store: Store, receipt: Receipt) -> Outcome:
     before = {record.id: record for record in state.records.values() if record.status is not Status.FORGOTTEN}
 
     def maker(now: State) -> Change:
-        reach = Reach(erasure, tuple(spans), erasure.records, frozenset(now.pending))
+        reach = Reach(erasure, tuple(spans), erasure.records)
         operations = carrying.plan(store, now, reach, data)
         return Change(erasure.actor or ACTOR, (Operation("erase", erasure.id, facts), *operations))
 

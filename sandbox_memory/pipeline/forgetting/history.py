@@ -25,21 +25,20 @@ class Reach:
     erasure: Erasure
     spans: tuple[Evidence, ...]
     gone: frozenset[str]
-    pending: frozenset[tuple[str, int]]
 
     @classmethod
     def of(cls, erasure: Erasure, state: State) -> Reach:
-        """What it reaches as the state is now; what waits for its consolidation, clean, is not reached."""
+        """What it reaches as the state is now."""
         forgotten = (record.id for record in state.records.values() if record.status is Status.FORGOTTEN)
         spans = state.tombstones.get(erasure.id, ())
-        return cls(erasure, spans, frozenset(forgotten) | erasure.records, frozenset(state.pending))
+        return cls(erasure, spans, frozenset(forgotten) | erasure.records)
 
     def within(self, place: Evidence) -> bool:
         """True if a quote is of what is forgotten: of a run, of a conversation, or where it was said."""
         whole = place.segment in self.erasure.segments or self.erasure.whole(place.rollout)
         return whole or any(place.overlaps(span) for span in self.spans)
 
-    def spoils(self, operation: Operation, ordinal: int) -> bool:
+    def spoils(self, operation: Operation) -> bool:
         """True if the words of an operation are among those to be erased."""
         body = operation.body
         if not body:
@@ -72,12 +71,6 @@ def _candidates(operation: Operation) -> Iterator[tuple[Evidence, ...]]:
         yield from (candidate.evidence for candidate in candidates_of(operation))
 
 
-def texts_of(operation: Operation) -> Iterator[str]:
-    """The words of an operation on a record: its text and its quotes."""
-    yield str(operation.body.get("text", ""))
-    yield from map(str, operation.body.get("quotes", ()))
-
-
 def erased(data: bytes, reaches: Sequence[Reach], witness: Witness | None) -> bytes:
     """The ledger file without the words that are reached, and with other names where they told.
 
@@ -86,9 +79,7 @@ def erased(data: bytes, reaches: Sequence[Reach], witness: Witness | None) -> by
     """
     parsed = ledgers.parse(data)
     keep = {
-        commit.ordinal: [
-            not any(reach.spoils(operation, commit.ordinal) for reach in reaches) for operation in commit.operations
-        ]
+        commit.ordinal: [not any(reach.spoils(operation) for reach in reaches) for operation in commit.operations]
         for commit in parsed.commits
     }
     clean = _without_torn(ledgers.erase(data, keep), reaches)
@@ -200,7 +191,7 @@ def _chained(data: bytes, erasures: Sequence[Erasure], witness: Witness | None) 
 def in_ledger(path: str, ledger: Ledger, reach: Reach) -> Iterator[Place]:
     """Where the ledger still says it."""
     for commit in ledger.commits:
-        told = [f"{each.op} {each.id}" for each in commit.operations if reach.spoils(each, commit.ordinal)]
+        told = [f"{each.op} {each.id}" for each in commit.operations if reach.spoils(each)]
         told = [words if not reach.erasure.tells(words.split(" ")[-1]) else words.split(" ")[0] for words in told]
         if told:
             yield Place(path, commit.line, f"history: {', '.join(told[:3])}")

@@ -48,7 +48,7 @@ class Planner:
         self.retold: set[str] = set()
         for commit in ledger.commits:
             for operation in commit.operations:
-                if reach.spoils(operation, commit.ordinal):
+                if reach.spoils(operation):
                     told = self.retold if operation.op in ("extract", "retitle") else self.spoiled
                     told.add(operation.id)
 

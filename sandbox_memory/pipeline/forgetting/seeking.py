@@ -9,7 +9,7 @@ from ...folding import fold
 from ...governance.forgetting import Erasure
 from ...ledger import parse
 from ...scope import is_scope
-from ...workspace.trees import files as listed
+from ...workspace.finding import files as listed
 from ..store import Store
 from . import files, history
 from .files import Place

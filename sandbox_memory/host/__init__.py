@@ -9,17 +9,17 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..config import MemoryGenerateConfig, MemoryReadConfig
+from ..errors import ConfigError, OtherTenant
+from ..guard import Guard
+from ..layout import Layout
+from ..records import RunCapture
+from ..scope import tenant_of
 from . import tenancy
-from .config import MemoryGenerateConfig, MemoryReadConfig
-from .errors import ConfigError, OtherTenant
-from .guard import Guard
 from .holding import forgive, held
-from .layout import Layout
-from .records import RunCapture
-from .scope import tenant_of
 
 if TYPE_CHECKING:
-    from .pipeline import Pipeline
+    from ..pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Slot:
         """The pipeline, opened, with the newest settings."""
         async with self._opening:
             if self._pipeline is None:
-                from .pipeline import Pipeline  # not needed before a session is: it takes longer than all the rest
+                from ..pipeline import Pipeline  # not needed before a session is: it takes longer than all the rest
 
                 pipeline = Pipeline.for_session(self.host.session, self.layout, self.generate, self.read, self.guard)
                 if tenant_of(self.layout.memories_dir):

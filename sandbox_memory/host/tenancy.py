@@ -7,8 +7,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from .errors import OtherTenant
-from .scope import base_of, tenant_of
+from ..errors import OtherTenant
+from ..scope import base_of, tenant_of
 
 _TENANTS: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 """The tenant that each session object was first used for, by the name of its folder."""
@@ -38,7 +38,7 @@ async def refuse_others(workspace: object, memories_dir: str) -> None:
     Looked through are the folder above the tenants, and those beside it that layouts use: `memories/tenant=*` and
     `memories/*/tenant=*`. `WorkspaceError` where they cannot be listed.
     """
-    from .workspace.finding import folders  # not needed before a session is
+    from ..workspace.finding import folders  # not needed before a session is
 
     top, tenant = memories_dir.partition("/")[0], tenant_of(memories_dir)
     patterns = {f"{top}/tenant=*", f"{top}/*/tenant=*", f"{base_of(memories_dir)}/tenant=*"}

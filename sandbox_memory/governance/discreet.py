@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 
-from .governance.redaction import redact
+from .redaction import redact
 
 _ROOT = "sandbox_memory"
 
