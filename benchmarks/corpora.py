@@ -63,7 +63,7 @@ def _agentdojo() -> Corpus:
     goals = list(dict.fromkeys(text for path in suites for text in _constants(path, "GOAL")))
     typed = list(dict.fromkeys(text for path in suites for text in _constants(path, "PROMPT")))
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml comes without types
         pass
 
     Loader.add_constructor("!include", lambda loader, node: None)

@@ -129,11 +129,11 @@ def _within(path: str, value: str) -> bool:
     if wanted in found:
         return True
     try:
-        size = os.stat(path).st_size  # noqa: PTH116 - of every line of a history
+        size = os.stat(path).st_size  # noqa: PTH116 - a Path for every line of a history takes longer than the look
         if size == read:
             return False
         start = read if size > read else 0
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:  # noqa: PTH123 - as above: the path is a text here
             file.seek(start)
             data = file.read()
     except OSError:

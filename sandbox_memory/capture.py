@@ -9,6 +9,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -69,6 +70,25 @@ class Remembers(Protocol):
         """This memory with the scope that a run with that context has; `ConfigError` if the context gives none."""
 
 
+class Running:
+    """A run of any agents, from its start until it is over; `outer` is the one whose agent asked for it, if any."""
+
+    def __init__(self, outer: Running | None) -> None:
+        self.outer, self.over = outer, False
+
+    @classmethod
+    def here(cls) -> Running:
+        """A run that starts in this context."""
+        acting = ACTING.get()
+        while acting is not None and acting.over:
+            acting = acting.outer
+        return cls(acting)
+
+
+ACTING: ContextVar[Running | None] = ContextVar("sandbox_memory_acting", default=None)
+"""The run whose agent acts in this context, or acted last: what starts while it goes on was asked for by that agent."""
+
+
 @dataclass
 class _Part:
     """The part of a run that goes to one layout."""
@@ -95,7 +115,7 @@ class Run:
         self.finished = False
         self.run_config, self.rollout_id = run_config, rollout_id
         self._memories, self._paused = memories, paused
-        self.resumed = False
+        self.resumed = self.nested = False
         self._task: asyncio.Task[Any] | None = None
         self._current: object = None
         self._entered: dict[int, tuple[object, object]] = {}
@@ -211,6 +231,7 @@ class Run:
             terminal={**run.terminal, "has_final_output": part.final_output is not None},
             agent=", ".join(dict.fromkeys(part.agents)) or None,
             resumed=self.resumed,
+            nested=self.nested,
         )
 
 

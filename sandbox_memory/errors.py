@@ -15,6 +15,10 @@ class OtherTenant(ConfigError):
     """The workspace holds, or its session has, another tenant's memory; nothing of this one was read or written."""
 
 
+class WrongKey(ConfigError):
+    """The history is sealed with another host's key; nothing was written."""
+
+
 class WorkspaceError(SandboxMemoryError, OSError):
     """A file of the workspace cannot be read or written.
 

@@ -90,7 +90,8 @@ class RunCapture:
     `source` says what gave the rollout its id: conversation, session, group or run. `input` and `generated` are items
     in the form that a model takes as input, `interruptions` the tool calls that wait for an approval. `terminal` has
     terminal_state, exception_type, exception_message and has_final_output. `agent` names who made `generated`. A
-    `resumed` run repeats what its earlier part did.
+    `resumed` run repeats what its earlier part did. In a `nested` run, which a tool of another run started, the input
+    is that run's agent's word.
     """
 
     rollout_id: str
@@ -102,6 +103,7 @@ class RunCapture:
     terminal: dict[str, Any] = field(default_factory=dict)
     agent: str | None = None
     resumed: bool = False
+    nested: bool = False
 
 
 @dataclass(frozen=True)

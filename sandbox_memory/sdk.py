@@ -1,6 +1,6 @@
 """Everything that touches a private name of the SDK.
 
-The SDK tells memory about a run in one place, at its end, and only the memory of the last agent. So four methods of its
+The SDK tells memory about a run in one place, at its end, and only the memory of the last agent. So five methods of its
 runtime are wrapped, which gives every agent's part in every case: handoffs, failures, streams. Where a name is missing,
 the registry in which the SDK looks for a memory's manager is the way in; it sees less.
 """
@@ -21,12 +21,12 @@ from typing import Any, NamedTuple, Protocol
 
 from agents.sandbox.capabilities import Memory as SdkMemory
 
-from .capture import Ended, RolloutId, Run
+from .capture import ACTING, Ended, RolloutId, Run, Running
 from .host import said
 
 logger = logging.getLogger(__name__)
 
-_RUN, _OURS = "_sandbox_memory_run", "_sandbox_memory_ours"
+_RUN, _OURS, _RUNNING = "_sandbox_memory_run", "_sandbox_memory_ours", "_sandbox_memory_running"
 
 
 class Name(NamedTuple):
@@ -52,6 +52,7 @@ SEAM = (
         "an agent is about to act: its memories, its session, the run's context, and whether the run was resumed",
     ),
     Name("agents.sandbox.runtime", "SandboxRuntime.current_session", (), "the session that the agent acts in"),
+    Name("agents.sandbox.runtime", "SandboxRuntime.cleanup", (), "a run is over: what starts later is no part of it"),
     Name(
         "agents.sandbox.runtime",
         "SandboxRuntime.enqueue_memory_result",
@@ -149,20 +150,24 @@ def install(door: Door) -> str:
 
 
 def _wrap(runtime: Any, door: Door) -> None:
-    """Wrap four methods of the runtime. What the wrappers know of a run they keep on its runtime object."""
-    first, prepare = runtime.__init__, runtime.prepare_agent
+    """Wrap five methods of the runtime. What the wrappers know of a run they keep on its runtime object."""
+    first, prepare, ends = runtime.__init__, runtime.prepare_agent, runtime.cleanup
     with_result, with_payload = runtime.enqueue_memory_result, runtime.enqueue_memory_payload
 
     @functools.wraps(first)
     def init(self: Any, **kwargs: Any) -> None:
         first(self, **kwargs)
+        setattr(self, _RUNNING, Running.here())
         run_config, rollout_id = kwargs.get("run_config"), kwargs.get("rollout_id")
         if rollout_id is not None and getattr(run_config, "sandbox", None) is not None:
-            setattr(self, _RUN, door.begin(run_config, identified(rollout_id, run_config)))
+            run = door.begin(run_config, identified(rollout_id, run_config))
+            run.nested = getattr(self, _RUNNING).outer is not None
+            setattr(self, _RUN, run)
 
     @functools.wraps(prepare)
     async def prepare_agent(self: Any, **kwargs: Any) -> Any:
         agent, run = kwargs["current_agent"], getattr(self, _RUN, None)
+        ACTING.set(getattr(self, _RUNNING))  # tools run in contexts made from this one
         memories = [each for each in getattr(agent, "capabilities", ()) if isinstance(each, SdkMemory)]
         setattr(self, _OURS, bool(memories) and door.is_ours(memories[0]))
         if run is None or not any(map(door.is_ours, memories)):
@@ -191,7 +196,12 @@ def _wrap(runtime: Any, door: Door) -> None:
         if not getattr(self, _OURS, False):
             await with_payload(self, **kwargs)
 
-    runtime.__init__, runtime.prepare_agent = init, prepare_agent
+    @functools.wraps(ends)
+    async def cleanup(self: Any, **kwargs: Any) -> Any:
+        getattr(self, _RUNNING).over = True
+        return await ends(self, **kwargs)
+
+    runtime.__init__, runtime.prepare_agent, runtime.cleanup = init, prepare_agent, cleanup
     runtime.enqueue_memory_result, runtime.enqueue_memory_payload = enqueue_memory_result, enqueue_memory_payload
 
 

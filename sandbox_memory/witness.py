@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import anchoring
-from .errors import ConfigError
+from .errors import ConfigError, WrongKey
 from .layout import Layout
 from .ledger import Ledger, chain_digest, words_hold
 from .rollouts import payloads
@@ -70,7 +70,7 @@ class Witness:
         self._highest = 0
         self.native = False
         """True if the first commit is ours."""
-        self._sealed = False
+        self._sealed = self._mine = False
 
     # ---- commits
 
@@ -80,7 +80,7 @@ class Witness:
     def judged(self, ledger: Ledger, fresh: Fresh) -> Ledger:
         if fresh[0][0] == 1:
             self._vouched, self._digests, self._seen = set(), {}, set()
-            self._highest, self.native, self._sealed = 0, False, False
+            self._highest, self.native, self._sealed, self._mine = 0, False, False, False
         before = ledger.passed
         out_of_order = {ordinal for ordinal, raw, line in fresh if not self._in_order(raw, line)}
         judge = self._by_key if self.seal else self._by_machine
@@ -106,6 +106,7 @@ class Witness:
             if ordinal in out_of_order or line["commit"] <= self._highest or not words_hold(line):
                 self._digests[ordinal] = ""
             elif self.seal.holds_commit(digest, line.get("mac")):
+                self._mine = True
                 sealed, self._highest = True, line["commit"]
                 self.native = self.native or ordinal == 1
                 for operation in ledger.commits[ordinal - 1].operations:
@@ -113,6 +114,7 @@ class Witness:
                         self._vouched.update(map(str, operation.facts.get("commits", ())))
             else:
                 self._digests[ordinal] = digest
+                self._sealed = self._sealed or "mac" in line
         passed = frozenset(n for n, digest in self._digests.items() if digest not in self._vouched)
         return passed, ledger.ours or sealed
 
@@ -172,8 +174,14 @@ class Witness:
     def writes(self, ledger: Ledger, lines: bytes) -> None:
         """Note commits that are about to be appended: a process that is killed in between has forged nothing.
 
-        Raises `ConfigError` where a key has sealed the history and this process has none: nobody would believe it.
+        Raises `ConfigError` where a key has sealed the history and this process has none or another: nobody would
+        believe it.
         """
+        if self._sealed and self.seal and not self._mine and f'"op":"{VOUCH}"'.encode() not in lines:
+            raise WrongKey(
+                f"{self.layout.ledger} is sealed with another key than this one; give that one, or let "
+                "`sandbox-memory vouch` take in what stands there under the new key"
+            )
         if self._sealed and not self.seal:
             raise ConfigError(
                 f"{self.layout.ledger} is sealed with a host's key: give it to Memory(key=…) or open_memory(key=…), or "

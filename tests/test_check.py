@@ -13,6 +13,7 @@ import pytest
 
 from sandbox_memory import anchoring
 from sandbox_memory.doors.plain import open_memory
+from sandbox_memory.errors import ConfigError
 from sandbox_memory.inquiry import CheckReport
 from sandbox_memory.ledger import Commit, Operation, encode, parse
 
@@ -580,3 +581,17 @@ def test_a_question_about_many_lines_goes_on_without_the_forgotten_one(tmp_path:
     assert texts(tmp_path) == {f"fact number {n} holds" for n in range(20) if n != 7}
     assert not [name for name in everywhere(tmp_path, "fact number 7") if name != "raw_memories.md"]
     assert check(tmp_path).findings == []
+
+
+def test_a_memory_is_not_written_to_with_another_key(tmp_path: Path) -> None:
+    with open_memory(tmp_path, key=b"k" * 16) as memory:
+        memory.add("The port is 8443.")
+    before = (tmp_path / "memories" / "ledger.jsonl").read_bytes()
+    with open_memory(tmp_path, key=b"z" * 16) as memory, pytest.raises(ConfigError, match="another key"):
+        memory.add("The port is 9443.")
+    assert (tmp_path / "memories" / "ledger.jsonl").read_bytes() == before
+    with open_memory(tmp_path, key=b"z" * 16) as memory:
+        memory.vouch()
+        memory.add("The port is 9443.")
+    with open_memory(tmp_path, key=b"z" * 16) as memory:
+        assert {record.text for record in memory.records()} == {"The port is 8443.", "The port is 9443."}

@@ -122,7 +122,7 @@ def test_how_a_run_ended_is_told_without_the_sdks_help(monkeypatch: pytest.Monke
 def through_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with an SDK in which a name of the seam is gone."""
     Memory()
-    for name in ("__init__", "prepare_agent", "enqueue_memory_result", "enqueue_memory_payload"):
+    for name in ("__init__", "prepare_agent", "cleanup", "enqueue_memory_result", "enqueue_memory_payload"):
         monkeypatch.setattr(SandboxRuntime, name, inspect.unwrap(getattr(SandboxRuntime, name)))
     runner = importlib.import_module("agents.run")
     monkeypatch.setattr(runner, "_sandbox_memory_rollout_id", inspect.unwrap(runner._sandbox_memory_rollout_id))

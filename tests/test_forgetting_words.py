@@ -305,3 +305,27 @@ def test_a_receipt_that_cannot_be_read_lets_nothing_be_told(tmp_path: Path, cont
         Memory(forgotten=(path,))
     with pytest.raises(ConfigError, match="receipt"):
         Pipeline(LocalWorkspace(tmp_path), layout(), guard=Guard(forgotten=(path,)))
+
+
+def test_a_receipt_is_of_the_folders_that_it_names_however_they_are_written(tmp_path: Path) -> None:
+    root, path = tmp_path / "ws", tmp_path / "receipt.json"
+    root.mkdir()
+    tell(root, "My locker code is kumquat-7731.")
+    process(root)
+    old = {each: each.read_bytes() for each in root.rglob("*") if each.is_file()}
+    run(forgetting.forget(pipeline(root), Wanted(texts=("kumquat-7731",)), receipt=path))
+    for each, data in old.items():
+        each.write_bytes(data)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(
+        json.dumps({**found, "memories_dir": "./memories/", "sessions_dir": "sessions/."}), encoding="utf-8"
+    )
+    run(
+        Pipeline(
+            LocalWorkspace(root), layout(), generate=pipeline(root).generate, guard=Guard(forgotten=(path,))
+        ).open()
+    )
+    assert places(root, "kumquat-7731") == []
+    path.write_text(json.dumps({**found, "memories_dir": None}), encoding="utf-8")
+    with pytest.raises(ConfigError, match="whose memory"):
+        Pipeline(LocalWorkspace(root), layout(), guard=Guard(forgotten=(path,)))

@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from sameness_table import OTHER_EN, OTHER_ZH, OVERRULED, SAME_EN, SAME_ZH, STANDING
 
@@ -303,6 +303,7 @@ def test_a_fact_may_be_a_preference_and_nothing_else() -> None:
     assert not same(fact(text), Said(Kind.TASK, other, ""))
 
 
+@example("\u00c0", ":\u00c0")
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_is_the_same_as_itself_and_compares_without_failing(one: str, two: str) -> None:
     assert both(one, one)

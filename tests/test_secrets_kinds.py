@@ -217,3 +217,18 @@ def test_where_secrets_stand_is_told_in_order() -> None:
     text = f"一 {made[0]} 二 {made[1]} three {made[2]}."
     assert [text[start:end] for start, end, _ in secrets_in(text)] == made
     assert [kind for *_, kind in secrets_in(text)] == ["national-id", "bank-card", "bank-account"]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2009", "\u202f", "\u3000"])
+def test_no_blank_hides_a_value(blank: str) -> None:
+    for before in (f"password:{blank}", f"密码：{blank}", f"my password{blank}is{blank}"):
+        assert "Xk92mzQ1p" not in redact(f"{before}Xk92mzQ1p"), before
+
+
+@pytest.mark.parametrize(
+    "after", ["\n\npassword: Xk92mzQ1p", "\nDB_PASSWORD=Xk92mzQ1p", '"}, {"password": "Xk92mzQ1p"}']
+)
+def test_what_stands_after_the_data_of_an_address_is_looked_at(after: str) -> None:
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    assert redact_value(picture) == picture
+    assert "Xk92mzQ1p" not in redact_value(picture + after)

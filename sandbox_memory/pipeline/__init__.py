@@ -157,6 +157,7 @@ class Pipeline:
             final_output=capture.final_output,
             interruptions=capture.interruptions,
             agent=capture.agent,
+            nested=capture.nested,
             now=datetime.fromisoformat(self.store.at()),
             segment=new_id()[2:],
             salt=salt,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..governance.redaction import redact_value
-from ..records import Rollout, Segment
+from ..records import Item, Rollout, Segment, Trust
 from .names import file_name, slug
 from .rendering import excluded, listed, message_text, render, says
 from .trust import MEMORY, is_document, others_words, pasted, pieces, trust_of
@@ -110,6 +111,11 @@ def parse_rollout(
     return Rollout(rollout_id, path, tuple(segments), start, start + end, torn)
 
 
+def _delegated(item: Item) -> Item:
+    """What stands as the user's in a run that another agent asked for: that agent's word."""
+    return replace(item, role="assistant", label="calling agent", trust=Trust.AGENT)
+
+
 def _own_id(payload: Mapping[str, Any]) -> str | None:
     id = payload.get("segment")
     return id if isinstance(id, str) and id else None
@@ -118,11 +124,14 @@ def _own_id(payload: Mapping[str, Any]) -> str | None:
 def _segment(payload: Mapping[str, Any], id: str, rollout_id: str, line: int, memories_dir: str) -> Segment:
     terminal, agent = payload.get("terminal_metadata"), payload.get("agent")
     ended = terminal.get("terminal_state") if isinstance(terminal, dict) else None
+    items = render(payload, memories_dir=memories_dir)
+    if payload.get("nested"):
+        items = tuple(_delegated(item) if item.role == "user" else item for item in items)
     return Segment(
         id=id,
         rollout_id=rollout_id,
         updated_at=str(payload.get("updated_at") or "unknown"),
-        items=render(payload, memories_dir=memories_dir),
+        items=items,
         terminal_state=str(ended or "unknown"),
         agent=agent if isinstance(agent, str) else None,
         line=line,

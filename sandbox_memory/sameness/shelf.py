@@ -69,6 +69,7 @@ class Shelf(Generic[T]):
 
 def _keys(said: Said) -> set[str]:
     keys = {name for name in said.phrase.terms if not is_weak(name) and not holder(name)}
+    keys = keys or {token.name for token in said.phrase.tokens}  # a text of nothing that tells: by all that it has
     keys.add(f"={said.plain}")
     if said.fault:
         keys.add(f"!{said.fault}")

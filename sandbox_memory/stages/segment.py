@@ -46,9 +46,10 @@ def build_line(
     agent: str | None,
     now: datetime,
     segment: str,
+    nested: bool = False,
     salt: bytes = b"",
 ) -> bytes:
-    """The line of `sessions/<stem>.jsonl` for one run: UTF-8 JSON with the SDK's keys in its order, and two of ours.
+    """The line of `sessions/<stem>.jsonl` for one run: UTF-8 JSON with the SDK's keys in its order, and ours.
 
     Any value is accepted; what JSON cannot say is written as text. A final output that the last message says is not
     said twice. Redaction happens here, before the first byte is written; `salt` is for the tags of its placeholders.
@@ -69,6 +70,8 @@ def build_line(
     line["segment"] = segment
     if agent is not None:
         line["agent"] = agent
+    if nested:
+        line["nested"] = True
     clean = redact_value(jsonable(line), salt)
     # A lone surrogate becomes its JSON escape, which is what `backslashreplace` writes.
     return json.dumps(clean, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"

@@ -16,6 +16,10 @@ from .reading import decoded, readings
 
 LONGEST = 20_000
 """Characters of a text that are looked at: half from its start, half from its end."""
+WINDOW, OVERLAP = 1_000, 250
+"""Characters of one look, and those that the next look has too: the patterns take the square of them."""
+_AGAIN = re.compile(r"(\S{1,40}\s+|\s)\1{3,}")
+"""A word or a blank again and again: a few times are enough to tell what it says."""
 
 
 def _compiled(table: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
@@ -43,7 +47,11 @@ def forged(text: str) -> str:
 def _why(text: str, *, plain: bool) -> str:
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
-    return _orders(text) if plain else _forgery(text)
+    text = _AGAIN.sub(lambda match: match[1] * 3, text)
+    look = _orders if plain else _forgery
+    step = WINDOW - OVERLAP
+    parts = (text[at : at + WINDOW] for at in range(0, max(len(text) - OVERLAP, 1), step))
+    return next((why for part in parts if (why := look(part))), "")
 
 
 @kept(1024)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,10 @@ def read(path: Path) -> Receipt:
             raise ValueError(f"version {found['receipt']!r} is not known")
         erasure = Erasure.of(str(found["id"]), found)
         spans = tuple(Evidence.from_json(span, "") for span in found["spans"])
-        return Receipt(erasure, spans, str(found["memories_dir"]), str(found["sessions_dir"]))
+        if not (isinstance(found["memories_dir"], str) and isinstance(found["sessions_dir"], str)):
+            raise ValueError("it does not say whose memory it is of")
+        folders = (posixpath.normpath(found[name]) if found[name] else "" for name in ("memories_dir", "sessions_dir"))
+        return Receipt(erasure, spans, *folders)
     except OSError as error:
         raise ConfigError(f"the receipt {path} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
