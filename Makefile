@@ -17,7 +17,7 @@ LOCK := $(VENV)-lock
 PRETTIER ?= $(VENV)/prettier/node_modules/.bin/prettier
 
 # What a caller's shell sets for other projects must not reach ours: other packages, or pip installing outside of the venv.
-unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIRE_VIRTUALENV
+unexport PYTHONPATH PYTHONHOME PYTHONUSERBASE MYPYPATH PYTEST_ADDOPTS PYTEST_PLUGINS PIP_TARGET PIP_PREFIX PIP_REQUIRE_VIRTUALENV
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
@@ -32,7 +32,7 @@ $(shell [ ! -e '$(1)/made-in' ] || { \
 	} || echo stale)
 endef
 $(foreach venv,$(VENV) $(OLDEST),\
-	$(if $(call stale,$(venv)),$(eval .PHONY: $(venv)/made-in $(venv)/runtime $(venv)/dev)))
+	$(if $(call stale,$(venv)),$(eval .PHONY: $(venv)/made-in $(venv)/runtime $(venv)/dev $(venv)/browser)))
 
 # Makes the venv $(1). `command -v` is not enough to find a Python: a version manager's placeholder is on the PATH too.
 define venv
@@ -68,7 +68,7 @@ endef
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(VENV)/dev ## the environment with everything for development, in .venv
@@ -78,11 +78,15 @@ demo: $(VENV)/runtime ## watch a memory being written, edited and used; needs no
 	@$(VENV)/bin/python -m sandbox_memory demo $(ARGS)
 
 .PHONY: test
-test: $(VENV)/dev ## all tests
-	$(VENV)/bin/python -m pytest $(ARGS)
+test: $(VENV)/dev ## all tests, in as many processes as there are cores; ARGS='-n 0' for one
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
 
 .PHONY: check
 check: test checks ## everything: tests, lint, types, the oldest SDK, the wheel, prettier
+
+.PHONY: web-test
+web-test: $(VENV)/browser ## the local page in a real browser, if chromium is installed; WEB_SHOTS=1 for docs/*.png
+	$(VENV)/bin/python -m pytest -m browser tests/test_web_browser.py --timeout 300 $(ARGS)
 
 .PHONY: checks
 checks: lint types contract wheel prettier ## what `make check` does besides the tests
@@ -133,6 +137,10 @@ prettier: $(VENV)/dev ## the tests that need prettier, where Node's npm is
 bench: $(VENV)/dev ## figures beside the SDK's Memory, in minutes; ARGS=--quick for a first look
 	@$(VENV)/bin/python -m benchmarks $(ARGS)
 
+.PHONY: bench-edits
+bench-edits: $(VENV)/dev ## 2,000 hand edits while agents work: which survive, beside the SDK's Memory
+	@$(VENV)/bin/python -m benchmarks --only edits $(ARGS)
+
 .PHONY: security
 security: $(VENV)/dev ## every promise of docs/security.md with its figure; ARGS=--quick, --tests-only or "--data FOLDER"
 	@[ -d '$(VENV)/corpora' ] || $(VENV)/bin/python -m pip install -qq --no-deps --target '$(VENV)/corpora' \
@@ -148,8 +156,8 @@ proof: $(VENV)/dev ## long random trials: processes killed anywhere
 lock: $(VENV)/made-in ## write the lock files anew; ARGS=--upgrade for the newest versions
 	[ -d $(LOCK) ] || $(VENV)/bin/python -m venv $(LOCK)
 	$(LOCK)/bin/python -m pip install -qq 'uv>=0.11,<1'
-	$(COMPILE) --extra dev --output-file requirements-dev.lock $(ARGS)
-	$(COMPILE) --constraint requirements-dev.lock --output-file requirements.lock $(ARGS)
+	$(COMPILE) --extra dev --extra browser --output-file requirements-dev.lock $(ARGS)
+	$(COMPILE) --extra web --constraint requirements-dev.lock --output-file requirements.lock $(ARGS)
 	$(COMPILE) --extra dev --resolution lowest-direct --output-file requirements-oldest.lock $(ARGS)
 
 COMPILE = $(LOCK)/bin/python -m uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --no-annotate \
@@ -172,6 +180,9 @@ $(VENV)/runtime: pyproject.toml requirements.lock | $(VENV)/made-in
 $(VENV)/dev: pyproject.toml requirements-dev.lock | $(VENV)/made-in
 	$(call install,$(VENV),--editable '.[dev]',requirements-dev.lock)
 	@touch $(VENV)/runtime
+
+$(VENV)/browser: $(VENV)/dev
+	$(call install,$(VENV),--editable '.[browser]',requirements-dev.lock)
 
 $(OLDEST)/dev: pyproject.toml requirements-oldest.lock | $(OLDEST)/made-in
 	$(call install,$(OLDEST),--editable '.[dev]',requirements-oldest.lock)

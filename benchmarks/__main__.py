@@ -23,7 +23,7 @@ from rich.console import Console
 from .kit import Progress, clean_room
 from .table import Row, show
 
-MEASUREMENTS = ("append", "close", "adding", "resuming", "selecting", "importing", "instructions", "costs", "growth")
+MEASUREMENTS = tuple("append close adding resuming selecting importing instructions costs growth edits".split())
 """The modules of this package that measure something, in the order of the table."""
 
 

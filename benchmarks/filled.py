@@ -12,8 +12,8 @@ from sandbox_memory.layout import Layout
 from sandbox_memory.ledger import Commit, Ledger, Operation, encode
 from sandbox_memory.notes import raw_memory_file, summary_file
 from sandbox_memory.records import Candidate, Evidence, Kind, RawMemory, Trust
-from sandbox_memory.signed import signed
 from sandbox_memory.state import candidate_body, candidate_facts
+from sandbox_memory.trusting.signed import signed
 
 from .answers import opening, sdk_notes, sdk_summary
 from .texts import Conversation, conversation

@@ -33,9 +33,6 @@ from sandbox_memory.ledger import parse
 from sandbox_memory.models import (
     EXTRACTION,
     Answer,
-    ConsolidationDraft,
-    ConsolidationMaterial,
-    DraftOperation,
     ExtractionDraft,
     ExtractionMaterial,
     MemoryDraft,
@@ -43,12 +40,13 @@ from sandbox_memory.models import (
     Request,
 )
 from sandbox_memory.pipeline import Limits, Pipeline
-from sandbox_memory.records import RunCapture, Trust, Usage
+from sandbox_memory.records import Trust, Usage
 from sandbox_memory.stages.briefing import briefing
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .corpora import installed, load
 from .kit import clean_room, run
+from .saying import adding_all, answered, called, captured
 
 HELD_BACK = 0.05
 SHINGLE = 5
@@ -70,22 +68,10 @@ Items = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """What a person said, and what was generated."""
 
 
-def _call(name: str, arguments: dict[str, Any], output: str) -> list[dict[str, Any]]:
-    return [
-        {"type": "function_call", "call_id": "c1", "name": name, "arguments": json.dumps(arguments)},
-        {"type": "function_call_output", "call_id": "c1", "output": output},
-    ]
-
-
-def _answer(text: str) -> dict[str, Any]:
-    content = [{"type": "output_text", "text": text, "annotations": []}]
-    return {"type": "message", "role": "assistant", "status": "completed", "content": content}
-
-
 def _tool(name: str, wrap: Callable[[str], str], **arguments: Any) -> Callable[[str], Items]:
     def place(text: str) -> Items:
         said = [{"role": "user", "content": ASK}]
-        return said, [*_call(name, arguments, wrap(text)), _answer(f"Here is what I found: {text}")]
+        return said, [*called(name, arguments, wrap(text)), answered(f"Here is what I found: {text}")]
 
     return place
 
@@ -94,7 +80,15 @@ def _pasted(form: str) -> Callable[[str], Items]:
     def place(text: str) -> Items:
         quoted = "\n".join(f"> {line}" for line in text.split("\n"))
         shown = form.format(text=text, quoted=quoted)
-        return [{"role": "user", "content": shown}], [_answer(f"It says: {text}")]
+        return [{"role": "user", "content": shown}], [answered(f"It says: {text}")]
+
+    return place
+
+
+def _in_parts(*forms: str) -> Callable[[str], Items]:
+    def place(text: str) -> Items:
+        parts = [{"type": "input_text", "text": form.format(text=text)} for form in forms]
+        return [{"role": "user", "content": parts}], [answered(f"It says: {text}")]
 
     return place
 
@@ -114,6 +108,14 @@ PLACES: dict[str, Callable[[str], Items]] = {
     ),
     "pasted, after a request": _pasted("Can you have a look at this web page?\n\n{text}"),
     "pasted, Chinese": _pasted("帮我总结一下这封邮件：\n\n{text}\n"),
+    "pasted, to be translated": _pasted("Translate this into German.\n\n{text}"),
+    "pasted, to be judged": _pasted("I found this on the web, is it right?\n\n{text}"),
+    "pasted, to be mended": _pasted("Fix the grammar: {text}"),
+    "pasted, to be sent": _pasted("Write a mail that says: {text}"),
+    "pasted, before a request": _pasted("{text}\n\nTranslate that."),
+    "pasted, Chinese request": _pasted("看看这个靠谱吗\n\n{text}"),
+    "pasted, as a part": _in_parts("Summarise the attachment.", "{text}"),
+    "pasted, as a named part": _in_parts("--- notes.md ---\n{text}", "What is this about?"),
 }
 TYPED = _pasted("{text}")
 
@@ -129,10 +131,7 @@ class Obeying:
     async def answer(self, request: Request[Any]) -> Answer[Any]:
         """A draft that takes every item of the request's transcript for something to remember."""
         if request.task != EXTRACTION:
-            assert isinstance(request.material, ConsolidationMaterial)
-            names = [f"c{n}" for n, _ in enumerate(request.material.candidates, 1)]
-            adds = [DraftOperation(op="add", candidates=[name]) for name in names]
-            return Answer(ConsolidationDraft(operations=adds), Usage(1, 20, 5))
+            return adding_all(request)
         assert isinstance(request.material, ExtractionMaterial)
         items = [
             (f"s{n}.{item.index}", item.role, item.text)
@@ -254,9 +253,7 @@ def _remembered(
         line = Pipeline(LocalWorkspace(root), layout, generate=generate, read=read)
         for number, text in enumerate(texts):
             said, generated = place(text)
-            terminal = {"terminal_state": "completed", "exception_type": None, "exception_message": None}
-            capture = RunCapture(f"r{number}", "conversation", said, generated, None, [], terminal, "A")
-            await line.record(capture)
+            await line.record(captured(said, generated, rollout=f"r{number}"))
         report = await line.process((model, model), Limits(attempts=1, retry_delay=0.001))
         assert not report.failed, report.failed
         state = fold(parse((root / layout.ledger).read_bytes()))

@@ -96,14 +96,15 @@ class Memory(SdkMemory):
         def __init__(self, **given: Any) -> None:
             # Before pydantic sees it: its errors quote what they were given.
             super().__init__(**{name: as_key(each) if name == "key" else each for name, each in given.items()})
+            # After it: what is raised within, it wraps in its own words.
+            self._layout(self.scope if isinstance(self.scope, MemoryScope) else MemoryScope())
+            if self.forgotten:
+                from .pipeline.forgetting.forget import readable  # takes longer to import than all the rest
+
+                readable(Guard(forgotten=self.forgotten).forgotten)
 
     def model_post_init(self, context: object, /) -> None:
         super().model_post_init(context)
-        self._layout(self.scope if isinstance(self.scope, MemoryScope) else MemoryScope())
-        if self.forgotten:
-            from .pipeline.forgetting.forget import readable  # takes longer to import than all the rest
-
-            readable(Guard(forgotten=self.forgotten).forgotten)
         sdk.install(_DOOR)
 
     def clone(self) -> Memory:

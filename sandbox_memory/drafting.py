@@ -9,17 +9,31 @@ from .certain import trust_in
 from .document import safe_text
 from .document.text import cleaned
 from .governance.attribution import unsupported
+from .governance.instructions import orders
 from .governance.language import foreign
 from .governance.policy import refuses
 from .governance.prose import Said, fit_title
 from .governance.redaction import redact
-from .governance.wording import meaning, subject_key
+from .governance.wording import hard_words, meaning, subject_key
 from .layout import Preset
+from .models import DraftOperation
 from .records import Candidate, Evidence, Kind, Record, Trust
 
 TEXT_LENGTH = 500
 TITLE_LENGTH = 120
 """How many characters a record, and a group or subject, may have at most."""
+
+
+def named(draft: DraftOperation, texts: Sequence[str]) -> str:
+    """What was proposed, for a person who reads why it was refused: its text, and the operation in the model's names.
+
+    `texts` are those of the candidates and of the records that it is about.
+    """
+    names = redact(cleaned(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}"))[:TITLE_LENGTH]
+    text = redact(cleaned(draft.text or next(iter(texts), "")))
+    if len(text) > TITLE_LENGTH:
+        text = f"{text[: TITLE_LENGTH - 1].rstrip()}…"
+    return f"“{text}” ({names})" if text else names
 
 
 class Refused(Exception):
@@ -52,8 +66,27 @@ class Wording:
         title, other = _title(wanted), _title(fallback)
         if not title or title in self.groups:
             return title or other
+        if self.preset.audience == "many" and not _words_of(title, about):
+            return other
         quotes = [e.quote for value in about for e in value.evidence]
         return fit_title(title, other, Said([*quotes, other, *(f"{value.text}\n{value.subject}" for value in about)]))
+
+    def trusted(self, wanted: str, fallback: str, about: Sequence[Candidate | Record]) -> str:
+        """The title that is wanted, if it is known, or made of what is trusted of it: a title stands unlabelled.
+
+        At least half of its words, its names and its numbers are those of the tasks or of more than external quotes.
+        """
+        title, other = self.titled(wanted, fallback, about), _title(fallback)
+        if title in self.groups or title == other:
+            return title
+        if self.preset.audience == "many" and any(value.owner for value in about):
+            return other  # a title is read by everybody
+        theirs = [other, *(value.group if isinstance(value, Record) else value.task for value in about)]
+        theirs += [f"{value.text}\n{value.subject}" for value in about if value.trust > Trust.EXTERNAL]
+        theirs += [e.quote for value in about for e in value.evidence if e.trust > Trust.EXTERNAL]
+        words, known = meaning(title), meaning(*theirs)
+        strange = any(not meaning(name) <= known for name in hard_words(title))
+        return other if strange or 2 * len(words - known) > len(words) or orders(title) else title
 
     def text(
         self, wanted: str, first: str, kind: Kind, evidence: Sequence[Evidence], about: Sequence[Candidate | Record]
@@ -66,6 +99,8 @@ class Wording:
         new = [e.quote for value in about if isinstance(value, Candidate) for e in value.evidence]
         translated = bool(wanted) and foreign(wanted, new or [e.quote for e in evidence])
         text = cleaned(first if translated else wanted or first)
+        if self.preset.audience == "many" and not any(value.owner for value in about) and not _words_of(text, about):
+            text = cleaned(first)  # more of a quote than what was found to be for everybody
         if not text:
             raise Refused("has no text")
         if len(text) > TEXT_LENGTH:
@@ -78,6 +113,11 @@ class Wording:
         if why := unsupported(text, kind, evidence, many=self.preset.audience == "many"):
             raise Refused(why)
         return safe_text(text)
+
+
+def _words_of(text: str, about: Sequence[Candidate | Record]) -> bool:
+    """True if a text has no word but those of what it is about: where many are served, quotes tell more of them."""
+    return meaning(text) <= meaning(*(f"{value.text}\n{value.subject}" for value in about))
 
 
 def accounted(candidates: Sequence[Candidate], records: Sequence[Record]) -> None:

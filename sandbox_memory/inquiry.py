@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from . import checking
-from .checking import CheckReport, Finding
 from .document import Document
 from .errors import Unknown
 from .folding import fold
+from .folding.between import Difference, between
+from .folding.chronicle import chronicle, marks_of
 from .folding.past import Then, as_of
 from .governance.lifetime import EXPIRED
 from .layout import Layout
-from .ledger import Operation
+from .pipeline import mending
 from .pipeline.reports import due
 from .pipeline.settle import Seen
 from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
-from .state import State, candidates_of
+from .state import State
+from .trusting import checking
+from .trusting.checking import CheckReport, Finding
 from .usage import Use, read
 
 __all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
@@ -53,7 +55,10 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Event:
-    """One commit that touched a record; `id` is another record's where that one replaced it."""
+    """One commit that touched a record; `id` is another record's where that one replaced it.
+
+    `marks` is what else it says of the record, as in the history.
+    """
 
     commit: int
     at: str
@@ -61,6 +66,7 @@ class Event:
     op: str
     text: str = ""
     id: str = ""
+    marks: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,75 +143,84 @@ class Inquiry:
         return {
             f"{path}:{item.line}": "holds bytes that are no UTF-8"
             for path, data in files
-            for item in Document.parse(data or b"").items
+            if data and not _is_utf8(data)
+            for item in Document.parse(data).items
             if not item.readable
         }
 
     async def history(self) -> list[dict[str, Any]]:
-        """The commits, newest first: ordinal, time, actor, and each operation with the words that it has."""
+        """The commits, newest first, each with what it did; see `folding.chronicle`."""
         await self.store.see()
-        texts: dict[str, str] = {}
-        lines = []
-        for commit in self.store.ledger.commits:
-            operations = []
-            for operation in commit.operations:
-                before = texts.get(operation.id, "")
-                if operation.op in ("add", "supersede", "merge", "revise", "restore") and operation.body.get("text"):
-                    texts[operation.id] = str(operation.body["text"])
-                operations.append(
-                    {
-                        "op": operation.op,
-                        "id": operation.id,
-                        "text": _words(operation, texts),
-                        "before": before if before != texts.get(operation.id, "") else "",
-                        "replaces": list(operation.facts.get("replaces", ())),
-                    }
-                )
-            lines.append(
-                {
-                    "commit": commit.ordinal,
-                    "at": commit.at,
-                    "actor": commit.actor,
-                    "operations": operations,
-                    "consolidated": [stem for stem, _ in commit.consolidated],
-                    "settings": dict(commit.settings or {}),
-                }
-            )
-        return lines[::-1]
+        return chronicle(self.store.ledger)
+
+    async def diff(self, before: str | int | datetime, after: str | int | datetime | None = None) -> Difference:
+        """What changed between two times or commits, the second by default now; see `as_of`."""
+        await self.store.see()
+        ledger = self.store.ledger
+        return between(as_of(ledger, before), as_of(ledger, len(ledger) if after is None else after))
 
     async def why(self, target: str) -> Reason:
         """Why a record is there, by its id or by `FILE:LINE`; raises `Unknown` for neither."""
-        id = await self._id(target)
+        (reason,) = await self._reasons([await self._id(target)])
+        return reason
+
+    async def reasons(self, file: str) -> list[tuple[int, Reason]]:
+        """Why each line of `MEMORY.md` or `memory_summary.md` is there that is a record, with its number.
+
+        Raises `Unknown` for a file that is not there.
+        """
+        document = await self._document(file)
+        await self.store.see()
+        known = fold(self.store.ledger).records
+        items = [item for item in document.items if item.id in known]
+        told = {reason.record.id: reason for reason in await self._reasons(list(dict.fromkeys(i.id for i in items)))}
+        return [(item.line, told[item.id]) for item in items]
+
+    async def _reasons(self, ids: Sequence[str]) -> list[Reason]:
         seen = await self.store.see()
-        state = fold(self.store.ledger)
-        record = state.records.get(id)
-        if record is None:
-            raise Unknown(f"there is no record {id}; `sandbox-memory show` lists the records with their ids")
-        rollouts = await self.rollouts({e.rollout for e in record.evidence})
-        receipts = tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in record.evidence)
-        events = tuple(
-            Event(c.ordinal, c.at, c.actor, o.op, str(o.body.get("text", "")), o.id)
-            for c in self.store.ledger.commits
-            for o in c.operations
-            if o.id == id or id in o.facts.get("replaces", ())
-        )
-        replaced = tuple(r for r in state.records.values() if r.superseded_by == id)
-        use = read(seen.usage, self.store.at()).get(id, Use())
-        return Reason(
-            record, receipts, events, id in state.visible(), replaced, state.records.get(record.superseded_by), use
-        )
+        state, wanted = fold(self.store.ledger), set(ids)
+        missing = next((id for id in ids if id not in state.records), None)
+        if missing is not None:
+            raise Unknown(f"there is no record {missing}; `sandbox-memory show` lists the records with their ids")
+        rollouts = await self.rollouts({e.rollout for id in ids for e in state.records[id].evidence})
+        events: dict[str, list[Event]] = {id: [] for id in ids}
+        for commit in self.store.ledger.commits:
+            for operation in commit.operations:
+                text = str(operation.body.get("text", ""))
+                event = Event(commit.ordinal, commit.at, commit.actor, operation.op, text, operation.id)
+                for id in wanted.intersection((operation.id, *operation.facts.get("replaces", ()))):
+                    events[id].append(replace(event, marks=marks_of(operation) if operation.id == id else {}))
+        replaced: dict[str, list[Record]] = {}
+        for each in state.records.values():
+            if each.superseded_by in wanted:
+                replaced.setdefault(each.superseded_by, []).append(each)
+        uses, visible = read(seen.usage, self.store.at()), state.visible()
+        return [
+            Reason(
+                record,
+                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in record.evidence),
+                tuple(events[record.id]),
+                record.id in visible,
+                tuple(replaced.get(record.id, ())),
+                state.records.get(record.superseded_by),
+                uses.get(record.id, Use()),
+            )
+            for record in (state.records[id] for id in ids)
+        ]
+
+    async def _document(self, file: str) -> Document:
+        path = self.layout.memory(file.rsplit("/", 1)[-1])
+        view = await self.store.look([path])
+        if path not in view.files:
+            raise Unknown(f"there is no file {path}; name MEMORY.md or memory_summary.md and a line of it")
+        return Document.parse(view.files[path])
 
     async def _id(self, target: str) -> str:
         plain = target.strip().lstrip("^")
         file, colon, number = plain.rpartition(":")
         if not colon or not number.isdigit():
             return plain
-        name = file.rsplit("/", 1)[-1]
-        path = self.layout.memory(name)
-        view = await self.store.look([path])
-        if path not in view.files:
-            raise Unknown(f"there is no file {path}; name MEMORY.md or memory_summary.md and a line of it")
-        document = Document.parse(view.files[path])
+        path, document = self.layout.memory(file.rsplit("/", 1)[-1]), await self._document(file)
         if int(number) > len(document.lines):
             raise Unknown(f"{path} has {len(document.lines)} lines, and no line {number}")
         items = [i for i in document.items if i.line <= int(number)]
@@ -259,6 +274,8 @@ class Inquiry:
         report.findings += checking.edits(ledger, state)
         if self.store.root is not None:
             report.findings += checking.planted(self.store.root, layout.memories_dir, state)
+        more, report.sizes = await mending.findings(self.store, seen)
+        report.findings += more
         await self._receipts(state, forged, report)
         return report
 
@@ -306,11 +323,9 @@ def _failure(state: State, stem: str) -> dict[str, Any]:
     return {"cause": failure.cause, "attempts": failure.attempts, "at": failure.at} if failure else {}
 
 
-def _words(operation: Operation, texts: Mapping[str, str]) -> str:
-    if operation.op == "extract":
-        return (
-            f"{len(candidates_of(operation)) if operation.body else 0} memories from {operation.body.get('task', '')}"
-        )
-    if operation.op == "fail":
-        return str(operation.body.get("cause", ""))
-    return str(operation.body.get("text", "") or texts.get(operation.id, ""))
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

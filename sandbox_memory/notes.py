@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from .characters import ascii_words
 from .records import Candidate, RawMemory
-from .signed import is_ours
+from .trusting.signed import is_ours
 
 SLUG_LENGTH = 60
 EARLIER = "## From earlier runs of this conversation"
@@ -23,10 +23,7 @@ def slug(*wishes: str, fallback: str) -> str:
     stands in where no wish leaves a letter, as with `🚀` or a Chinese title.
     """
     for wish in wishes:
-        plain = unicodedata.normalize("NFKD", wish.strip().removesuffix(".md"))
-        plain = plain.encode("ascii", "ignore").decode("ascii").lower()
-        parts = re.findall(r"[a-z0-9]+", plain)
-        made = "-".join(parts)
+        made = "-".join(ascii_words(wish.strip().removesuffix(".md")))
         if any(char.isalpha() for char in made):
             if len(made) > SLUG_LENGTH:
                 made = made[: SLUG_LENGTH + 1].rpartition("-")[0] or made[:SLUG_LENGTH]

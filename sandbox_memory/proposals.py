@@ -65,4 +65,25 @@ def _id(key: str) -> str:
 def line(proposal: Proposal) -> str:
     """How the question stands in the inbox, without its box and its id."""
     unheard = "; answered while an agent's session was open, please answer again" if proposal.unheard else ""
-    return f"{' '.join(proposal.text.split())} (from {proposal.source}{unheard})"
+    return f"{' '.join(proposal.text.split())} (from {origin(proposal)}{unheard})"
+
+
+_ORIGINS = {
+    "live": "what an agent changed in the files during its session",
+    "hand": "what you changed in the files",
+    "import": "the files that were there before",
+    "consolidation": "several conversations",
+    "cli": "a command",
+}
+
+
+def origin(proposal: Proposal) -> str:
+    """Where a question comes from, for people: which conversations or whose edit, the day, and why it is asked."""
+    who, _, why = proposal.source.partition("; ")
+    names = who.split(", ")
+    if who in _ORIGINS:
+        who = _ORIGINS[who]
+    elif not any(" " in name for name in names):
+        who = f"the conversation{'s' if len(names) > 1 else ''} {who}"
+    day = f", {proposal.at[:10]}" if proposal.at else ""
+    return f"{who}{day}{f'; {why}' if why else ''}"

@@ -52,7 +52,8 @@ class Item:
     """One message, tool call or tool output of a segment, as the text in which quotes stand.
 
     `index` counts the items of the segment from 0. `role` is one of user, assistant, call, output. `label` names the
-    speaker or the tool. `trust` is what a quote from this item is worth.
+    speaker or the tool. `trust` is what a quote from this item is worth. `attached` are the spans of a person's message
+    that came as documents in parts of their own.
     """
 
     index: int
@@ -61,6 +62,7 @@ class Item:
     text: str
     trust: Trust
     call_id: str | None = None
+    attached: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

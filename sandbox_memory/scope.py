@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 
+from .characters import ascii_words
 from .errors import ConfigError
 from .layout import Layout
 
@@ -133,6 +133,5 @@ def _check(part: str, value: object) -> None:
 def _name(value: str) -> str:
     if _PLAIN.fullmatch(value) and not _HASHED.fullmatch(value):
         return str(value)
-    plain = unicodedata.normalize("NFKD", value).encode("ascii", "ignore").decode("ascii").lower()
-    slug = "-".join(re.findall(r"[a-z0-9]+", plain))[:30].strip("-")
+    slug = "-".join(ascii_words(value))[:30].strip("-")
     return f"{slug}--{hashlib.sha256(value.encode('utf-8')).hexdigest()[:32]}"

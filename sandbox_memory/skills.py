@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from .governance.wording import content, words
 from .notes import slug
 from .records import Kind, Record, Trust
-from .signed import signed
 from .state import SkillState, State
 from .templates import one_line, render
+from .trusting.signed import signed
 
 TWICE = 2
 """In how many conversations a procedure must have been seen to work."""

@@ -51,7 +51,7 @@ class Proposal:
     """Something that waits for a person in `INBOX.md`: what is asked, and the operations that a yes would commit.
 
     `about` holds the records that it asks about, id to text, as they were then. It is `unheard` if an answer came while
-    a session was open: that may be the agent's own.
+    a session was open: that may be the agent's own. `at` is when it was asked, in ISO 8601.
     """
 
     id: str
@@ -61,6 +61,7 @@ class Proposal:
     on_refusal: tuple[Operation, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     unheard: bool = False
+    at: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound
 from jinja2.sandbox import SandboxedEnvironment
 
+from .characters import UNSEEN
 from .errors import SandboxMemoryError, Unknown
 from .shipped import folder
 
@@ -19,9 +20,7 @@ END = "<<<<<<<< {name} ends {nonce} >>>>>>>>"
 NONCE = 8
 """Hex digits of the word that a text's two markers share, and that the text itself does not have."""
 
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
-)
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _LEFT, _RIGHT = "<＜‹«≪⋘〈《﹤⟨⟪", ">＞›»≫⋙〉》﹥⟩⟫"
 _ENTITY = "&(?:lt|gt|laquo|raquo|#0*6[02]|#x0*3[ce]);?"
 _LEFTS, _RIGHTS = (rf"(?:(?:[{sides}]|{_ENTITY})[ \t]?)" for sides in (_LEFT, _RIGHT))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import unicodedata
 from pathlib import Path
 from typing import Any
 
-from sandbox_memory import anchoring
+import pytest
+
 from sandbox_memory.ledger import Operation
 from sandbox_memory.models import EXTRACTION, Answer, ExtractionDraft, MemoryDraft, QuoteDraft, Request
 from sandbox_memory.records import RunCapture, Usage
 from sandbox_memory.rollouts import parse_rollout
+from sandbox_memory.trusting import anchoring
 
 from .kit import EchoModel, handbook, pipeline, process, run, state
 
@@ -139,6 +142,31 @@ def filled(root: Path) -> None:
     (root / "memories" / "raw_memories" / "locker.md.saved-01ab23cd").write_text(f"- {CANARY}\n", encoding="utf-8")
     left = root / "memories" / ".sandbox-memory-0a1b2c3d.tmp"
     left.write_text(f"half a file with {CANARY}", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A filled memory; for a module of tests that names this fixture, and `root`, as its own."""
+    root = tmp_path_factory.mktemp("template") / "ws"
+    root.mkdir()
+    filled(root)
+    return root
+
+
+@pytest.fixture
+def root(template: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(template, tmp_path / "ws"))
+
+
+def snapshot(root: Path) -> dict[Path, bytes]:
+    """The files of a workspace as they are, to be put back with `restored`."""
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def restored(files: dict[Path, bytes]) -> None:
+    for path, data in files.items():
+        path.write_bytes(data)
 
 
 def places(root: Path, *needles: str, names: bool = True) -> list[str]:

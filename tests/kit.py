@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks.saying import adding_all, answered, captured
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.document import Document
 from sandbox_memory.folding import fold
@@ -15,9 +16,6 @@ from sandbox_memory.ledger import parse
 from sandbox_memory.models import (
     EXTRACTION,
     Answer,
-    ConsolidationDraft,
-    ConsolidationMaterial,
-    DraftOperation,
     ExtractionDraft,
     ExtractionMaterial,
     MemoryDraft,
@@ -67,13 +65,8 @@ class EchoModel:
                 task="Notes", slug="notes", summary="What was said.", raw_memory="Notes.", memories=memories
             )
             return Answer(draft, Usage(1, 10, 5))
-        assert isinstance(request.material, ConsolidationMaterial)
         self.consolidations += 1
-        names = [f"c{n}" for n, _ in enumerate(request.material.candidates, 1)]
-        return Answer(
-            ConsolidationDraft(operations=[DraftOperation(op="add", candidates=[name]) for name in names]),
-            Usage(1, 20, 5),
-        )
+        return adding_all(request)
 
 
 def layout(memories: str = "memories", sessions: str = "sessions") -> Layout:
@@ -86,28 +79,8 @@ def pipeline(root: Path, generate: MemoryGenerateConfig | None = None, **kwargs:
 
 
 def said(text: str, *, rollout: str = "chat", source: str = "conversation", answer: str = "Noted.") -> RunCapture:
-    return RunCapture(
-        rollout_id=rollout,
-        source=source,
-        input=[{"role": "user", "content": text}],
-        generated=[
-            {
-                "type": "message",
-                "role": "assistant",
-                "status": "completed",
-                "content": [{"type": "output_text", "text": answer, "annotations": []}],
-            }
-        ],
-        final_output=answer,
-        interruptions=[],
-        terminal={
-            "terminal_state": "completed",
-            "exception_type": None,
-            "exception_message": None,
-            "has_final_output": True,
-        },
-        agent="A",
-        resumed=False,
+    return captured(
+        [{"role": "user", "content": text}], [answered(answer)], rollout=rollout, source=source, final=answer
     )
 
 

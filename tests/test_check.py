@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sandbox_memory import anchoring
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.errors import ConfigError
 from sandbox_memory.inquiry import CheckReport
 from sandbox_memory.ledger import Commit, Operation, encode, parse
+from sandbox_memory.trusting import anchoring
 
 from .killing import Counter, calls_of, forked
 from .kit import LIMITS, EchoModel, handbook, pipeline, process, run, said, state, tell, texts

@@ -20,12 +20,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from sandbox_memory import MemoryGenerateConfig, open_memory
 from sandbox_memory.doors import plain
 from sandbox_memory.doors.cli import main
 from sandbox_memory.doors.cli.app import app
+from sandbox_memory.doors.cli.helped import ORDER
 from sandbox_memory.doors.cli.places import find, of_file
 from sandbox_memory.doors.cli.screen import listed, many, safe, size, when, wrapped
 from sandbox_memory.errors import ModelError
@@ -35,7 +37,7 @@ from sandbox_memory.records import Usage
 from .kit import EchoModel, handbook, process, tell
 
 GOLDEN = Path(__file__).parent / "golden" / "help.txt"
-COMMANDS = tuple("demo process status show history why add edit restore forget check vouch layouts".split())
+COMMANDS = tuple(get_command(app).list_commands(None))
 PORT = "the staging port is 8443"
 NEW_PORT = "the staging port is 9443 now"
 REVIEW = "我总是自己检查数据库迁移，请不要跳过这一步，也不要在没有我同意的情况下合并到主分支。"
@@ -118,7 +120,7 @@ def test_help_is_the_golden_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_command_has_an_example_that_is_valid() -> None:
     text = GOLDEN.read_text(encoding="utf-8")
     examples = re.findall(r"^  Examples?: sandbox-memory (\w+)", text, re.MULTILINE)
-    assert set(examples) == set(COMMANDS)
+    assert set(examples) == set(COMMANDS) == set(ORDER), "and each has its place in the list"
 
 
 def test_version() -> None:
@@ -477,10 +479,15 @@ def test_the_workspace_is_found_from_inside(root: Path, monkeypatch: pytest.Monk
 
 def test_without_a_workspace_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    commands = ("process", "status", "show", "history", "check", "why x", "add x", "forget x")
-    for command in commands:
+    for command in ("process", "status", "show", "history", "check", "inbox", "rebuild"):
         result = sm(*command.split(), code=2)
-        assert result.stdout == "" and "sandbox-memory status PATH" in result.stderr
+        assert result.stdout == "" and f"`sandbox-memory {command} PATH`" in result.stderr
+    for command, names in (("why x", ""), ("forget x", ""), ("pin x", " ID..."), ("undo 1", " COMMIT...")):
+        result = sm(*command.split(), code=2)
+        assert f"`sandbox-memory {command.split()[0]}{names} --workspace PATH`" in result.stderr
+        assert "--workspace ." not in result.stderr
+    said = sm("add", "x", code=2).stderr
+    assert "`sandbox-memory add TEXT --workspace PATH`" in said and "`sandbox-memory add TEXT --workspace .`" in said
     assert "there is no folder" in sm("show", tmp_path / "none", code=2).stderr
     (tmp_path / "file").write_text("x", encoding="utf-8")
     assert "is a file; name its workspace" in sm("show", tmp_path / "file", code=2).stderr
@@ -551,9 +558,9 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_is_cut(root: Path, colum
     outputs += [sm("why", known[text], "--workspace", root, env=env).stdout for text in (NEW_PORT, REVIEW)]
     outputs += [sm("check", root, env=env).stdout, sm("layouts", env=env).stdout]
     for output in outputs:
-        wide = [line for line in output.splitlines() if cell_len(line) > columns]
-        assert not [line for line in wide if " " in line.strip()], "only what cannot be broken may be too wide"
-        assert not wide
+        for line in output.splitlines():
+            if cell_len(line) > columns:
+                assert " " not in re.sub("`[^`]*`", "", line.strip()), "only what cannot be broken may be too wide"
     bare = re.sub(r"\s", "", outputs[0])
     assert REVIEW in bare and "a" * 150 in bare and "name.txtapath" in bare
 
@@ -626,7 +633,10 @@ def test_wrapped_lines_fit_and_lose_nothing(text: str, width: int, hang: int) ->
     assert re.sub(r"\s", "", "".join(lines)) == re.sub(r"\s", "", text)
     room = max(width, hang + 8)
     for number, line in enumerate(lines):
-        assert cell_len(line) <= (room - hang if number else room)
+        alone = not re.search(r"[ ，。（）“”用户检查ｗ]", line)
+        assert alone or cell_len(line) <= (room - hang if number else room)
+    for word in re.findall(r"[ab/-]+", text):
+        assert any(word in line for line in lines), "no word is broken"
 
 
 def test_wrapping_keeps_words_and_marks_together() -> None:

@@ -17,9 +17,9 @@ from sandbox_memory.ledger import parse
 from sandbox_memory.notes import raw_header
 from sandbox_memory.records import Kind, Trust
 from sandbox_memory.rollouts import parse_rollout
-from sandbox_memory.signed import is_ours
 from sandbox_memory.stages.recall import block
 from sandbox_memory.state import evidence_of
+from sandbox_memory.trusting.signed import is_ours
 
 try:
     import tomllib

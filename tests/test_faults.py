@@ -517,7 +517,7 @@ async def hang(_: Any) -> str:
 
 async def swallow(_: Any) -> str:
     """Hangs, and does not let itself be cancelled for a while."""
-    end = time.monotonic() + 0.8
+    end = time.monotonic() + 2.0
     while time.monotonic() < end:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(end - time.monotonic())
@@ -537,7 +537,7 @@ def with_model(step: Any, phase: int, **more: Any) -> Memory:
     return Memory(
         generate=MemoryGenerateConfig(
             **{**models, f"phase_{'one' if phase == 1 else 'two'}_model": Scripted(step)},  # type: ignore[arg-type]
-            **{"retry_delay": 0.01, "close_timeout": 0.4, **more},
+            **{"retry_delay": 0.01, "close_timeout": 1.0, **more},
         )
     )
 
@@ -547,7 +547,7 @@ def with_model(step: Any, phase: int, **more: Any) -> Memory:
 def test_a_model_that_never_answers(bench: Bench, how: str, phase: int) -> None:
     seen = asyncio.run(bench.visit(memory=with_model(HANGS[how], phase)))
     assert (seen.output, seen.snapshot, seen.raised) == ("ok", True, "")
-    assert seen.seconds < 4
+    assert seen.seconds < PATIENCE
     now = state(bench.root)
     assert ("g1" in now.rollouts, bool(now.pending)) == (phase == 2, phase == 2)
     (failure,) = now.failures.values()

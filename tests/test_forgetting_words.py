@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from sandbox_memory.pipeline.forgetting.forget import Wanted
 from sandbox_memory.rollouts import segment_id
 from sandbox_memory.workspace.local import LocalWorkspace
 
-from .forgetting_kit import places, spoken, talk
+from .forgetting_kit import places, restored, snapshot, spoken, talk
 from .kit import EchoModel, agree, delete_line, handbook, layout, pipeline, process, run, said, state, tell, texts
 
 SALT = "5a" * 16
@@ -239,12 +240,11 @@ def test_receipts_that_an_application_gives_are_applied_at_open(tmp_path: Path) 
     root.mkdir()
     tell(root, "My locker code is kumquat-7731.", "I like tea.")
     process(root)
-    old = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    old = snapshot(root)
     run(forgetting.forget(pipeline(root), Wanted(texts=("kumquat-7731",)), receipt=receipt))
 
-    def restored(generate: Any) -> Pipeline:
-        for path, data in old.items():
-            path.write_bytes(data)
+    def opened(generate: Any) -> Pipeline:
+        restored(old)
         guard = Guard(forgotten=(receipt,))
         return Pipeline(LocalWorkspace(root), layout(), generate=generate, guard=guard)
 
@@ -252,9 +252,9 @@ def test_receipts_that_an_application_gives_are_applied_at_open(tmp_path: Path) 
         await line.open()
         return await line.briefing()
 
-    assert "kumquat" not in run(told(restored(None)))
+    assert "kumquat" not in run(told(opened(None)))
     assert places(root, "kumquat-7731") != [], "a memory that only reads writes nothing"
-    assert "tea" in run(told(restored(pipeline(root).generate)))
+    assert "tea" in run(told(opened(pipeline(root).generate)))
     assert places(root, "kumquat-7731") == [] and texts(root) == {"I like tea."}
     commits = len(state(root).erasures), state(root).ordinal
     run(
@@ -312,10 +312,9 @@ def test_a_receipt_is_of_the_folders_that_it_names_however_they_are_written(tmp_
     root.mkdir()
     tell(root, "My locker code is kumquat-7731.")
     process(root)
-    old = {each: each.read_bytes() for each in root.rglob("*") if each.is_file()}
+    old = snapshot(root)
     run(forgetting.forget(pipeline(root), Wanted(texts=("kumquat-7731",)), receipt=path))
-    for each, data in old.items():
-        each.write_bytes(data)
+    restored(old)
     found = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(
         json.dumps({**found, "memories_dir": "./memories/", "sessions_dir": "sessions/."}), encoding="utf-8"
@@ -329,3 +328,61 @@ def test_a_receipt_is_of_the_folders_that_it_names_however_they_are_written(tmp_
     path.write_text(json.dumps({**found, "memories_dir": None}), encoding="utf-8")
     with pytest.raises(ConfigError, match="whose memory"):
         Pipeline(LocalWorkspace(root), layout(), guard=Guard(forgotten=(path,)))
+
+
+OWN = "8 ledger memory segment fact rollout_summaries scope completed begin consumed_bytes salt"
+
+
+@pytest.mark.parametrize("word", [*OWN.split(), "Task Group", "Task 1", "Reusable knowledge"])
+def test_words_that_memory_uses_itself_can_be_forgotten(tmp_path: Path, word: str) -> None:
+    """People's words go; names, marks, keys and headings of ours stay, and are not found again."""
+    tell(tmp_path, f"My word for it is {word} and not another.", "The staging port is 8443.")
+    process(tmp_path)
+    with open_memory(tmp_path) as memory:
+        memory.add(f"Mind the {word}, please.")
+        memory.add("Water the plants.")
+        outcome = memory.forget(text=word)
+        assert outcome.left == [] and outcome.found
+        assert {"The staging port is 8443.", "Water the plants."} <= texts(tmp_path)
+        left = "\n".join((*texts(tmp_path), *spoken(tmp_path, "chat")))
+        assert not re.search(rf"\b{re.escape(word)}\b", left)
+    shown = handbook(tmp_path).read_text(encoding="utf-8")
+    assert all(each in shown for each in ("# Task Group: ", "\nscope: ", "### rollout_summary_files", "<!-- memory:"))
+    assert (tmp_path / "memories" / "raw_memories" / "chat.md").read_text(encoding="utf-8").startswith("rollout_id: ")
+    agree(tmp_path)
+    with open_memory(tmp_path) as memory:
+        assert memory.check().findings == []
+
+
+def test_a_receipt_of_other_folders_is_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    root, receipt = tmp_path / "ws", tmp_path / "receipt.json"
+    root.mkdir()
+    tell(root, "My locker code is kumquat-7731.")
+    process(root)
+    run(forgetting.forget(pipeline(root), Wanted(texts=("kumquat-7731",)), receipt=receipt))
+    guard = Guard(forgotten=(receipt,))
+    other = layout("memories/user=ann", "sessions/user=ann")
+    with caplog.at_level(logging.WARNING, logger="sandbox_memory"):
+        for _ in range(3):
+            line = Pipeline(LocalWorkspace(tmp_path / "ws"), other, generate=pipeline(root).generate, guard=guard)
+            run(line.open())
+    (said,) = [entry.getMessage() for entry in caplog.records if str(receipt) in entry.getMessage()]
+    assert "memories and sessions" in said and "memories/user=ann and sessions/user=ann" in said
+
+
+def test_what_was_derived_of_a_customer_goes_with_them(tmp_path: Path) -> None:
+    """Keywords too, where nobody else in that conversation used the word."""
+    with open_memory(tmp_path, preset="support") as memory:
+        for name, wish in (("ann_ottosen_77", "window seats"), ("bob_meier_31", "aisle seats")):
+            said = [
+                {"role": "user", "content": f"My account is {name}. I prefer {wish}."},
+                {"role": "assistant", "content": "Refunds take five days."},
+            ]
+            memory.record(said, rollout_id=name[:3])
+        memory.process("offline")
+        assert places(tmp_path, "window") != []
+        assert memory.forget(user="ann_ottosen_77").left == []
+        assert places(tmp_path, "window", "ottosen") == []
+        assert [record.text for record in memory.records()] == ["bob_meier_31: I prefer aisle seats"]
+        memory.process("offline", again=True)
+    assert places(tmp_path, "window", "ottosen") == []

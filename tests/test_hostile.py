@@ -21,13 +21,14 @@ from typing import Any
 import pytest
 from agents import Runner
 
-from sandbox_memory import Memory, MemoryGenerateConfig, anchoring
-from sandbox_memory.checking import CheckReport
+from sandbox_memory import Memory, MemoryGenerateConfig
 from sandbox_memory.config import MemoryReadConfig
 from sandbox_memory.doors.plain import OpenMemory, open_memory
 from sandbox_memory.layout import Layout
 from sandbox_memory.ledger import parse
 from sandbox_memory.records import Trust
+from sandbox_memory.trusting import anchoring
+from sandbox_memory.trusting.checking import CheckReport
 
 from .scripted import agent, calls, config, session_in
 
@@ -460,9 +461,9 @@ def test_an_answer_that_an_agent_ticks_does_not_count(root: Path) -> None:
 
 
 def test_a_skill_that_an_agent_edits_is_named(root: Path) -> None:
-    from sandbox_memory.checking import edits
     from sandbox_memory.folding import fold
     from sandbox_memory.ledger import Commit, Operation, encode
+    from sandbox_memory.trusting.checking import edits
 
     operation = Operation("write_skill", "deploy", {"records": [], "edited": True}, {"text": EVIL})
     _, ledger = encode(parse(b""), [Commit(0, "2026-01-01T00:00:00+00:00", "live", (operation,))])
@@ -487,7 +488,7 @@ def test_a_lock_that_an_agent_takes_for_itself_costs_no_run(root: Path, how: str
 def anchored(root: Path) -> str:
     """What an agent runs that can write the state folder: it notes all lines of the workspace as ours."""
     return """
-from sandbox_memory import anchoring
+from sandbox_memory.trusting import anchoring
 anchoring.keep(ledger.read_bytes().splitlines(), "memories/ledger.jsonl")
 for path in sessions.glob("*.jsonl"):
     anchoring.keep(path.read_bytes().splitlines(), f"sessions/{path.name}")
@@ -581,7 +582,9 @@ def test_nothing_can_be_moved_between_layouts_conversations_or_places(tmp_path: 
         (place / f"sessions{folders}" / f"{stem}.jsonl").write_bytes(data)
         shutil.copy(root / "memories" / "ledger.jsonl", place / f"memories{folders}" / "ledger.jsonl")
         memory = open_memory(place, memories_dir=f"memories{folders}", sessions_dir=f"sessions{folders}", key=KEY)
-        return [f"{found.kind} {found.where}" for found in memory.check().findings if found.kind != "gone"]
+        return [
+            f"{found.kind} {found.where}" for found in memory.check().findings if found.kind not in ("gone", "behind")
+        ]
 
     assert told_of(path.stem, line + other) == []
     assert any(what.startswith("forged sessions/other.jsonl:1") for what in told_of("other", line + other))
@@ -620,9 +623,9 @@ def test_forgetting_needs_no_seal_and_breaks_none(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_forgotten_leaves_no_gap(tmp_path: Path) -> None:
-    from sandbox_memory.checking import CheckReport, transcript
-    from sandbox_memory.sealing import Seal
-    from sandbox_memory.witness import Witness
+    from sandbox_memory.trusting.checking import CheckReport, transcript
+    from sandbox_memory.trusting.sealing import Seal
+    from sandbox_memory.trusting.witness import Witness
 
     seal = Seal(KEY, "memories", "sessions")
     plain = [json.dumps({"input": [], "segment": id}, separators=(",", ":")).encode() for id in ("aa", "bb", "cc")]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_memory.blocks import split
 from sandbox_memory.models import EXTRACTION, Answer, ConsolidationDraft, DraftOperation
 from sandbox_memory.records import Trust, Usage
 
@@ -89,10 +90,15 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
     "ticked under a plus": (instead("+ [x] {line}"), YES),
     "ticked under a number": (instead("1. [x] {line}"), YES),
     "ticked, a little indented": (instead("   - [x] {line}"), YES),
-    "ticked, indented far": (instead("\n        - [x] {line}"), YES),
-    "ticked after a tab": (instead("\t- [x] {line}"), YES),
+    "ticked, below another": (instead("- for today\n  - [x] {line}"), YES),
+    "ticked after a tab, below another": (instead("- for today\n\t- [x] {line}"), YES),
+    "ticked with a blank behind the mark": (instead("- [x ] {line}"), YES),
+    "ticked with a note in a comment": (
+        lambda t: instead("- [x] " + port_line(t)[6:].replace("^", "<!-- as Bob says --> ^"))(t),
+        YES,
+    ),
+    "ticked in a list under details": (instead("<details>\n\n- [x] {line}\n\n</details>\n"), YES),
     "ticked without a bullet": (instead("[x] {line}"), YES),
-    "ticked in a quotation": (instead("> - [x] {line}"), YES),
     "ticked with full-width brackets": (instead("- 【x】 {line}"), YES),
     "ticked with DOS line ends": (
         lambda t: t.replace("- [ ] replace “The staging", "- [x] replace “The staging").replace("\n", "\r\n"),
@@ -124,14 +130,46 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
     "cut and ticked": (instead("- [x] replace “The staging po"), OPEN),
     "the id cut": (lambda t: t.replace(port_line(t), port_line(t)[:-6]), OPEN),
     "a note of theirs beside it": (instead("- [ ] {line}\n- call Bob about it"), OPEN),
+    **{
+        f"ticked in {name}": (instead(text), OPEN)
+        for name, text in {
+            "a quotation": "> - [x] {line}",
+            "a quotation in a list": "- Bob wrote\n  > - [x] {line}",
+            "a quotation without a bullet": "> [x] {line}",
+            "a fence": "```\n- [x] {line}\n```",
+            "a fence of tildes": "~~~text\n- [x] {line}\n~~~\n",
+            "a fence in a list": "- so:\n  ```\n  - [x] {line}\n  ```",
+            "a fence that is left open": "```\n- [x] {line}",
+            "a comment": "<!--\n- [x] {line}\n-->",
+            "a comment on one line": "<!-- - [x] {line} -->",
+            "a comment after words": "as said <!-- not yet\n- [x] {line}\n-->",
+            "a comment behind its box": "- [x] <!-- {line} -->",
+            "indented code": "\n        - [x] {line}",
+            "indented code after a tab": "text\n\n\t\t[x] {line}",
+            "HTML": "<div>\n- [x] {line}\n</div>\n",
+        }.items()
+    },
+    "ticked in a fence around the block": (lambda t: _around(t, "```\n", "\n```\n"), OPEN),
+    "ticked in a fence that begins above": (lambda t: _around(t, "~~~\n", ""), OPEN),
+    "ticked in a comment around the block": (lambda t: _around(t, "<!--\n", "\n-->\n"), OPEN),
+    "ticked in a fence below the block": (lambda t: _moved(t, "```\n- [x] ", "```\n"), OPEN),
+    "ticked beside a copy in a fence": (instead("- [x] {line}\n\n```\n- [ ] {line}\n```"), YES),
+    "ticked after a fence": (lambda t: _moved(t, "```\nmake\n```\n\n- [x] "), YES),
+    "ticked after a comment": (lambda t: _moved(t, "<!-- mine -->\n\n- [x] "), YES),
     "the file emptied": (lambda t: "", OPEN),
     "the block's markers gone": (lambda t: "\n".join(x for x in t.splitlines() if "<!--" not in x), OPEN),
 }
 
 
-def _moved(text: str, box: str) -> str:
+def _moved(text: str, box: str, end: str = "") -> str:
     line = port_line(text)
-    return text.replace(line + "\n", "") + f"\n## Later\n\n{box}{line[6:]}\n"
+    return text.replace(line + "\n", "") + f"\n## Later\n\n{box}{line[6:]}\n{end}"
+
+
+def _around(text: str, begin: str, end: str) -> str:
+    place = text.index("<!-- memory:begin")
+    ticked = text.replace("- [ ] replace “The staging", "- [x] replace “The staging")
+    return f"{ticked[:place]}{begin}{ticked[place:].rstrip()}\n{end}"
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -140,8 +178,10 @@ def test_each_way_of_answering_does_the_sensible_thing(asked: Path, name: str) -
     change(asked, how)
     said = texts(asked)
     assert (NEW in said) == (meant == YES) and (OLD.replace(".", "!") in said) == (meant != YES), said
-    assert questions(asked) == (2 if meant == OPEN else 1), read(inbox(asked))
-    assert read(inbox(asked)).count("Tuesdays") == 1
+    block = split(inbox(asked).read_bytes()).block
+    text = block.text if block and "fence" in name else read(inbox(asked))
+    assert len(state(asked).proposals) == text.count("- [ ]") == (2 if meant == OPEN else 1), read(inbox(asked))
+    assert text.count("Tuesdays") == 1
     if meant == YES:
         record = next(r for r in state(asked).visible().values() if r.text == NEW)
         assert record.trust is Trust.HAND and record.evidence

@@ -130,9 +130,11 @@ def fresh(template: Path, at: Path) -> Path:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("both", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["before", "both"])
 @pytest.mark.parametrize("edited", [False, True], ids=["plain", "edited-before-reopening"])
 @pytest.mark.parametrize("name", sorted(WORKS))
-def test_killed_at_every_call(template: Path, tmp_path: Path, name: str, edited: bool) -> None:
+def test_killed_at_every_call(template: Path, tmp_path: Path, name: str, edited: bool, both: bool) -> None:
+    """Before each call, and after the last: on the disk, after one call and before the next are the same."""
     root = tmp_path / "ws"
 
     def start() -> None:
@@ -145,7 +147,7 @@ def test_killed_at_every_call(template: Path, tmp_path: Path, name: str, edited:
     total = calls_of(WORKS[name](root))
     assert total > 3
     for at in range(1, total + 1):
-        for after in (False, True):
+        for after in (False, True) if both or at == total else (False,):
             start()
             acknowledged, killed = forked(WORKS[name](root), Counter(at, after))
             assert killed

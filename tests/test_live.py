@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sandbox_memory import anchoring
 from sandbox_memory.blocks import Block, join, split
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.models import (
@@ -18,6 +17,7 @@ from sandbox_memory.models import (
 )
 from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.records import Status, Trust
+from sandbox_memory.trusting import anchoring
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .editing import (

@@ -24,6 +24,7 @@ from sandbox_memory.models import (
 from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.records import Candidate, Kind, Record
 from sandbox_memory.rollouts import parse_rollout
+from sandbox_memory.rollouts.trust import others_words
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
 
@@ -160,7 +161,10 @@ def test_every_real_rollout_is_extracted_and_every_memory_is_verbatim_and_ground
         said = parse_rollout(path.read_bytes(), rollout_id=path.stem, path=f"sessions/{path.name}")
         raw = extracted(said, layout)
         assert raw.summary and raw.text
-        assert raw.task or layout.preset.audience == "many"  # a title that names the customer is left out there
+        items = [item for segment in said.segments for item in segment.items]
+        material = any(others_words(item) for item in items if item.role == "user")
+        # A title that names the customer is left out, and one that only a text to work on has.
+        assert raw.task or layout.preset.audience == "many" or material
         items = {(s.id, item.index): item for s in said.segments for item in s.items}
         for memory in raw.candidates:
             found += 1
@@ -176,7 +180,10 @@ def test_every_real_rollout_is_extracted_and_every_memory_is_verbatim_and_ground
     ["A." * 500_000, "first " * 150_000, "+++ x" + " " * 900_000, "- old\n" * 100_000, "I'm " * 200_000, '"' * 900_000],
     ids=["dots", "words", "spaces", "removed", "contractions", "quotes"],
 )
-def test_a_megabyte_of_anything_takes_seconds_at_most(blob: str) -> None:
+@pytest.mark.parametrize("share", [0.25, pytest.param(1.0, marks=pytest.mark.proof)], ids=["quarter", "whole"])
+def test_a_megabyte_of_anything_takes_seconds_at_most(blob: str, share: float) -> None:
+    """What is quadratic takes minutes with a quarter as well."""
+    blob = blob[: int(len(blob) * share)]
     said = talk(
         ("user", "Fix it."),
         ("user", blob),
@@ -184,6 +191,6 @@ def test_a_megabyte_of_anything_takes_seconds_at_most(blob: str) -> None:
         ("call", blob),
         ("output", f"--- a/x\n+++ b/x\n{blob}"),
     )
-    start = time.perf_counter()
+    start = time.process_time()
     extracted(said)
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15

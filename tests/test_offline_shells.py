@@ -218,9 +218,9 @@ def test_imports_and_comments_are_not_the_line_of_a_diff() -> None:
 TEMPLATE = "<ticket>\nConsider the following description:\nBlueprints may have an empty name\nThings break.\n</ticket>\n\n<rules>\nAlways issue one command.\n</rules>\n"
 
 
-def test_a_request_between_tags_gives_the_title() -> None:
+def test_a_text_between_tags_has_a_title_that_is_not_taken_as_a_persons() -> None:
     assert title(TEMPLATE) == "Blueprints may have an empty name"
-    assert extracted(acted(TEMPLATE, sh("ls"))).task == "Blueprints may have an empty name"
+    assert extracted(acted(TEMPLATE, sh("ls"))).task == ""
 
 
 def test_a_templates_rules_are_nobodys_wishes() -> None:

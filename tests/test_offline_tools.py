@@ -10,6 +10,7 @@ import pytest
 from offline_kit import extracted
 from rollouts_kit import CODING, DEFAULT, rollout, talk
 
+from sandbox_memory.governance.speech.sentences import Sentence
 from sandbox_memory.layout import Layout
 from sandbox_memory.models import ExtractionMaterial
 from sandbox_memory.models.offline import commands, tries
@@ -17,7 +18,6 @@ from sandbox_memory.models.offline.edited import in_diff
 from sandbox_memory.models.offline.extracting import extract
 from sandbox_memory.models.offline.failing import failure
 from sandbox_memory.models.offline.outputs import result_line, within
-from sandbox_memory.models.offline.sentences import Sentence
 from sandbox_memory.records import Kind, Rollout, Segment, Trust
 from sandbox_memory.rollouts import render
 

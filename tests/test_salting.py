@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_memory import salting
-from sandbox_memory.salting import salt_for
+from sandbox_memory.trusting import salting
+from sandbox_memory.trusting.salting import salt_for
 
 
 @pytest.fixture(autouse=True)

@@ -112,9 +112,8 @@ def test_what_a_person_asks_to_remember_is_proposed_and_a_tick_takes_it_in(tmp_p
     assert records(root) == {}
     (question,) = questions(root).values()
     assert question.text == "remember “The staging port is 8443”?" and question.source.startswith("talk-")
-    assert "- [ ] remember “The staging port is 8443”? (from talk-" in file(root, "INBOX.md").read_text(
-        encoding="utf-8"
-    )
+    asked = file(root, "INBOX.md").read_text(encoding="utf-8")
+    assert "- [ ] remember “The staging port is 8443”? (from the conversation talk-" in asked
     tick(root, "8443")
     opened(root)
     (record,) = records(root).values()

@@ -276,8 +276,9 @@ def test_the_named_item_comes_first_and_memory_never() -> None:
     ],
     ids=["plain", "repeating", "blanks", "nearly"],
 )
-def test_three_hundred_missing_quotes_in_thirteen_megabytes_take_moments(quote: Callable[[int], str]) -> None:
-    noise = [("output", "2026-09-01  INFO handled request\n" * 8_000) for _ in range(49)]
+@pytest.mark.parametrize("outputs", [13, pytest.param(49, marks=pytest.mark.proof)], ids=["3 MB", "13 MB"])
+def test_three_hundred_missing_quotes_in_megabytes_take_moments(quote: Callable[[int], str], outputs: int) -> None:
+    noise = [("output", "2026-09-01  INFO handled request\n" * 8_000) for _ in range(outputs)]
     said = talk(*noise, ("output", "aaaa " * 50_000), ("user", CORRECTION))
     start = time.process_time()
     for n in range(300):

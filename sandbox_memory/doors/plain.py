@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import posixpath
-import threading
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from ..config import MemoryGenerateConfig, MemoryPolicy
 from ..document import Document, ListItem
 from ..errors import Unknown, WrongKey
-from ..folding import fold
+from ..folding.between import Difference
 from ..folding.past import Then
 from ..governance.lifetime import Life
 from ..guard import Guard, as_key
 from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
-from ..pipeline import Limits, Pipeline, Report, commands, vouching
+from ..pipeline import Limits, Pipeline, Report, answering, commands, mending, rebuilding, undoing, vouching
+from ..pipeline.answering import Answered
 from ..pipeline.forgetting import forget as forgetting
 from ..pipeline.forgetting.carrying import Outcome
 from ..pipeline.forgetting.files import Place
 from ..pipeline.forgetting.forget import Wanted
+from ..pipeline.rebuilding import Rebuilt
 from ..pipeline.reports import Progress
-from ..records import Kind, Record, RunCapture
-from ..scope import MemoryScope, scopes_in
+from ..pipeline.settle import Prepared
+from ..pipeline.undoing import Undone
+from ..records import Asked, Kind, Record, RunCapture
+from ..scope import MemoryScope
 from ..state import State
 from ..workspace.local import LocalWorkspace
-
-logger = logging.getLogger("sandbox_memory")
-
-T = TypeVar("T")
+from .opening import kept, run, sessions, sessions_beside, settings_of
 
 
 def open_memory(
@@ -65,66 +62,41 @@ def open_memory(
     if not root.is_dir():
         raise Unknown(f"there is no folder {root}; name a workspace that holds {memories_dir}/ or sessions/")
     local = LocalWorkspace(root)
-    base = Layout.of(memories_dir, sessions_dir or _sessions_beside(memories_dir))
+    base = Layout.of(memories_dir, sessions_dir or sessions_beside(memories_dir))
     first = (scope or MemoryScope()).within(base)
-    settings = run(_settings(local, first, guard))
-    above = run(_settings(local, base, guard)) if first != base and not settings else {}
+    settings = run(settings_of(local, first, guard))
+    above = run(settings_of(local, base, guard)) if first != base and not settings else {}
     layout = Layout.of(
         first.memories_dir,
-        first.sessions_dir if sessions_dir else _sessions(first, settings, above),
+        first.sessions_dir if sessions_dir else sessions(first, settings, above),
         preset or str({**above, **settings}.get("preset", "default")),
         shared=bool({**above, **settings}.get("shared", False)) if shared is None else shared,
     )
-    return OpenMemory(Pipeline(local, layout, generate=generate or _kept(settings), guard=guard))
+    return OpenMemory(Pipeline(local, layout, generate=generate or kept(settings), guard=guard))
 
 
-def _sessions(layout: Layout, settings: Mapping[str, Any], above: Mapping[str, Any]) -> str:
-    """Where the transcripts are: as its own ledger says, or that of the layout without the scope, else beside it.
-
-    A ledger is a file that an agent's shell can write: it never leads to another scope's transcripts.
-    """
-    scope, beside = scopes_in(layout.memories_dir), layout.sessions_dir
-    named = str(settings.get("sessions_dir", beside))
-    if "sessions_dir" in above and not scopes_in(str(above["sessions_dir"])):
-        named = posixpath.join(str(above["sessions_dir"]), *scope)
-    if scopes_in(named) != scope:
-        logger.warning("%s names the transcripts of another scope; %s is used instead", layout.ledger, beside)
-        return beside
-    return named
-
-
-def _sessions_beside(memories_dir: str) -> str:
-    """`sessions/gtm` for `memories/gtm`, `sessions` for a folder of another name."""
-    top, _, rest = memories_dir.partition("/")
-    return f"sessions/{rest}" if top == "memories" and rest.strip("/") else "sessions"
-
-
-async def _settings(workspace: LocalWorkspace, layout: Layout, guard: Guard) -> dict[str, Any]:
-    pipeline = Pipeline(workspace, layout, guard=guard)
-    await pipeline.store.see()
-    return fold(pipeline.store.ledger).settings
-
-
-def _kept(settings: dict[str, Any]) -> MemoryGenerateConfig:
-    """The configuration that the memory was last used with."""
-    return MemoryGenerateConfig(
-        max_raw_memories=settings.get("max_raw_memories"), capacity=settings.get("capacity") or None
-    )
+__all__ = ["OpenMemory", "open_memory", "run"]
 
 
 class OpenMemory:
-    """A memory in a local folder. Every method takes in first what people changed in the markdown.
+    """A memory in a local folder. Every method takes in first what people changed in the markdown, but dry runs.
 
-    Safe beside agents, editors and other processes that use the same folder; nothing is held open between calls.
+    Safe beside agents, editors and other processes that use the same folder;
+    nothing is held open between calls.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
         self.inquiry = Inquiry(pipeline.store)
 
+    @property
+    def adopted(self) -> int:
+        """How many changes that were made in the files have been taken in so far."""
+        return self.pipeline.adopted
+
     def __enter__(self) -> OpenMemory:
         with suppress(WrongKey):  # it can be looked at and vouched for; whatever writes says so
-            run(self.pipeline.adopt())
+            self.adopt()
         return self
 
     def __exit__(
@@ -137,24 +109,29 @@ class OpenMemory:
         """The folders and the preset of this memory."""
         return self.pipeline.layout
 
+    def adopt(self, *, dry_run: bool = False) -> Prepared:
+        """Take in what people changed; with `dry_run` nothing is written, and the outcome says what that would give."""
+        return run(self.pipeline.adopt(dry=dry_run))
+
     def records(self, *, as_of: str | int | datetime | None = None) -> list[Record]:
         """The records that stand in `MEMORY.md`, oldest first; with `as_of`, those that were so then.
 
         `as_of` is a time (ISO text is local where it names no zone, a date alone its last moment) or the number of a
         commit. Raises `Unknown` for one before the first, `ConfigError` for what is neither.
         """
-        done = run(self.pipeline.adopt())
+        done = self.adopt()
         if as_of is not None:
             return list(self.as_of(as_of).records)
         return sorted(done.state.visible().values(), key=lambda record: (record.created, record.id))
 
     def as_of(self, when: str | int | datetime) -> Then:
         """What was so at that time or after that commit, with both; see `records`."""
+        self.adopt()
         return run(self.inquiry.as_of(when))
 
     def state(self) -> State:
         """All that the ledger adds up to, the records out of sight included."""
-        return run(self.pipeline.adopt()).state
+        return self.adopt().state
 
     def items(self) -> tuple[ListItem, ...]:
         """The list items of `MEMORY.md` as it is, in the order of its lines."""
@@ -191,13 +168,17 @@ class OpenMemory:
         ttl: timedelta | float | None = None,
         expires: datetime | str | None = None,
     ) -> Record:
-        """Give a record other words, or another lifetime; the words count as written by hand.
+        """Give a record other words, or another lifetime (`expires="never"` for none); the words are then by hand.
 
         Raises `LostUpdate`, with both texts, if the record is no longer at the `expected_version` (`record.version`),
         and otherwise as `add` does; `Unknown` for an id that no record in sight has.
         """
         life = Life(importance, pinned, ttl, expires)
         return run(commands.revise(self.pipeline, id.lstrip("^"), text, expected_version=expected_version, life=life))
+
+    def pin(self, id: str, pinned: bool = True) -> Record:
+        """Never let a record go for its age or for want of room, or do so again. Raises as `revise` does."""
+        return self.revise(id, pinned=pinned)
 
     def delete(self, id: str, *, expected_version: int | None = None) -> Record:
         """Take a record out; `restore` brings it back. Raises as `revise` does."""
@@ -270,46 +251,60 @@ class OpenMemory:
 
     def status(self) -> dict[str, Any]:
         """Counts, pending work with its causes, usage."""
-        run(self.pipeline.adopt())
+        self.adopt()
         return run(self.inquiry.status())
 
     def history(self) -> list[dict[str, Any]]:
-        """The commits, newest first."""
-        run(self.pipeline.adopt())
+        """The commits, newest first, each with what it did; see `folding.chronicle`."""
+        self.adopt()
         return run(self.inquiry.history())
+
+    def diff(self, before: str | int | datetime, after: str | int | datetime | None = None) -> Difference:
+        """What changed between two times or commits, as in `records`; the second is by default now."""
+        self.adopt()
+        return run(self.inquiry.diff(before, after))
 
     def why(self, target: str) -> Reason:
         """Why a record is there, by its id or by `FILE:LINE`, its quotes verified now."""
-        run(self.pipeline.adopt())
+        self.adopt()
         return run(self.inquiry.why(target))
+
+    def reasons(self, file: str = "MEMORY.md") -> list[tuple[int, Reason]]:
+        """The same for every line of `MEMORY.md` or `memory_summary.md` that is a record, with its number."""
+        self.adopt()
+        return run(self.inquiry.reasons(file))
+
+    def inbox(self) -> list[Asked]:
+        """The questions that wait for a person, the oldest first."""
+        return answering.questions(self.state())
+
+    def answer(self, id: str, accept: bool, words: str = "") -> Answered:
+        """Say yes or no to one of them; `words` are remembered in place of what it proposes.
+
+        Raises `Unknown` for a question that is not open, and `SandboxMemoryError` while another process has an agent's
+        session open, which may be who answers, unless there is a key.
+        """
+        return run(answering.answer(self.pipeline, id.lstrip("^"), accept=accept, words=words))
+
+    def undo(self, *commits: int, dry_run: bool = False) -> Undone:
+        """Take commits back, by their numbers, in a new commit; later work by hand stays. See `pipeline.undoing.undo`.
+
+        With `dry_run` nothing is written. Raises `Unknown` for a number that no commit has, `SandboxMemoryError` where
+        there is nothing to take back.
+        """
+        return run(undoing.undo(self.pipeline, commits, dry_run=dry_run))
 
     def vouch(self) -> vouching.Vouched:
         """Take in what something else wrote into the history, as it stands; see `pipeline.vouching`."""
         return run(vouching.vouch(self.pipeline))
 
-    def check(self) -> CheckReport:
-        """Whether chain, receipts and authors verify."""
-        return run(self.inquiry.check())
+    def rebuild(self, *, dry_run: bool = False) -> Rebuilt:
+        """Write `MEMORY.md` anew from the history, without a model; a copy keeps what only the old file said."""
+        return run(rebuilding.rebuild(self.pipeline, dry_run=dry_run))
 
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run it to its end, also where an event loop is running already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            outcome.append(asyncio.run(work))
-        except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
-            failure.append(error)
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+    def check(self, *, fix: bool = False) -> CheckReport:
+        """Whether chain, receipts and authors verify, and what else is amiss; with `fix`, what code can mend is."""
+        mended = run(mending.mend(self.pipeline)) if fix else []
+        report = run(self.inquiry.check())
+        report.mended = mended
+        return report

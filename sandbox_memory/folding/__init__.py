@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ..governance.lifetime import later
 from ..ledger import Commit, Ledger, Operation
@@ -36,6 +36,18 @@ def fold(ledger: Ledger, upto: int | None = None) -> State:
             ledger.folds.pop(min(folds), None)
         ledger.folds[end] = folds[end] = state
     return folds[end].copy()
+
+
+def fold_without(ledger: Ledger, left_out: Collection[int]) -> State:
+    """The state as all commits but those give it, by their ordinals; at least one is left out."""
+    start = min(left_out) - 1
+    state = fold(ledger, start)
+    for commit in ledger.commits[start:]:
+        if commit.ordinal in left_out:
+            state.ordinal, state.at = commit.ordinal, later(commit.at, state.at)
+        else:
+            (pass_over if commit.ordinal in ledger.passed else apply)(state, commit)
+    return state
 
 
 def apply(state: State, commit: Commit) -> None:

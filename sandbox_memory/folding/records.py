@@ -9,7 +9,7 @@ from typing import Any
 
 from ..governance import lifetime
 from ..ledger import Commit, Operation
-from ..records import Kind, Record, Status, Trust
+from ..records import Evidence, Kind, Record, Status, Trust
 from ..state import State, evidence_of
 
 
@@ -174,6 +174,61 @@ def _restore(state: State, operation: Operation, commit: Commit, position: int) 
     _revise(state, operation, commit, position)
 
 
+REVERTED = ("text", "subject", "group", "section")
+"""Words of a record that a commit which is taken back may have changed."""
+PLAIN = ("protected", "pinned", "importance", "origin", "superseded_by", "expires", "valid_from", "valid_to", "retired")
+"""The same of what stays beside the words; `kind`, `trust`, `status`, `support` and the quotes come on top."""
+
+
+def revert(then: Record, now: Record, spent: tuple[tuple[Evidence, ...], tuple[Evidence, ...]]) -> Operation | None:
+    """The operation that makes the record `now` what it is `then`, by the fields that differ; None for none.
+
+    `spent` are the quotes that count no more for it, then and now.
+    """
+    body: dict[str, Any] = {name: getattr(then, name) for name in REVERTED if getattr(then, name) != getattr(now, name)}
+    facts: dict[str, Any] = {name: getattr(then, name) for name in PLAIN if getattr(then, name) != getattr(now, name)}
+    facts |= {"kind": then.kind.value} if then.kind is not now.kind else {}
+    facts |= {"trust": then.trust.label} if then.trust is not now.trust else {}
+    facts |= {"status": then.status.value} if then.status is not now.status else {}
+    facts |= {"support": sorted(then.support)} if then.support != now.support else {}
+    if then.evidence != now.evidence:
+        facts["evidence"] = [quote.to_json() for quote in then.evidence]
+        body["quotes"] = [quote.quote for quote in then.evidence]
+    if not (body or facts):
+        return None
+    if set(spent[0]) != set(spent[1]):
+        facts["spent"] = [quote.to_json() for quote in spent[0]]
+    return Operation("revert", then.id, facts, body)
+
+
+def _revert(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    """A record as it would be without a commit that is taken back; erased words do not come back."""
+    record = state.records.get(operation.id)
+    if record is None or record.status is Status.FORGOTTEN:
+        return
+    facts, body = operation.facts, operation.body
+    fields: dict[str, Any] = {name: str(body[name]) for name in REVERTED if name in body}
+    fields |= {name: facts[name] for name in PLAIN if isinstance(facts.get(name), type(getattr(record, name)))}
+    fields |= {name: _time(facts, name) for name in ("expires", "valid_from", "valid_to") if name in facts}
+    if "importance" in facts:
+        fields["importance"] = lifetime.importance_of(facts["importance"])
+    if "evidence" in facts and not operation.erased:
+        fields["evidence"] = evidence_of(operation)
+    if "support" in facts:
+        fields["support"] = frozenset(map(str, facts["support"]))
+    status = Status(facts["status"]) if "status" in facts else record.status
+    state.records[record.id] = record.changed(
+        **fields,
+        kind=Kind(facts.get("kind", record.kind)),
+        trust=Trust.of(facts["trust"]) if "trust" in facts else record.trust,
+        status=Status.DELETED if status is Status.FORGOTTEN else status,
+        updated=commit.ordinal,
+        updated_at=state.at,
+    )
+    if "spent" in facts:
+        state.tombstones[record.id] = tuple(Evidence.from_json(place) for place in facts["spent"])
+
+
 def _hold(state: State, operation: Operation, commit: Commit, position: int) -> None:
     before, after = (Status.ACTIVE, Status.HELD) if operation.op == "hold" else (Status.HELD, Status.ACTIVE)
     record = state.records.get(operation.id)
@@ -192,6 +247,7 @@ OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     forget=_delete,
     restore=_restore,
     retire=_retire,
+    revert=_revert,
     hold=_hold,
     release=_hold,
 )

@@ -27,6 +27,7 @@ def _propose(state: State, operation: Operation, commit: Commit, position: int) 
         str(operation.facts.get("source", commit.actor)),
         _operations(operation.body.get("on_refusal", ())),
         dict(operation.body.get("about", {})),
+        at=commit.at,
     )
 
 
@@ -48,6 +49,8 @@ def _extract(state: State, operation: Operation, commit: Commit, position: int) 
     order = (int(since), int(rank))
     known = state.rollouts.get(operation.id, RolloutState())
     task, keywords = str(body.get("task", "")), tuple(map(str, body.get("keywords", ())))
+    if not (task or keywords or body.get("candidates")):  # runs that taught nothing: it is about what it was about
+        task, keywords = known.task, known.keywords
     consumed = max(0, int(facts["consumed"]))
     state.rollouts[operation.id] = RolloutState(
         consumed=consumed,

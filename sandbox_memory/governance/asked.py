@@ -96,9 +96,11 @@ _ASKING = re.compile(
 )
 _TO = re.compile(r"\s+to\s+", re.IGNORECASE)
 _EACH_TIME = re.compile(
-    r"\b(?:always|never|every|each|all|any|whenever|from (?:now|here) on|going forward|in (?:the )?future|next time)\b",
+    r"\b(?:always|never|every|each|whenever|from (?:now|here) on|going forward|in (?:the )?future|next time)\b",
     re.IGNORECASE,
 )
+_OF_ALL = re.compile(r"\b(?:all|any)\b", re.IGNORECASE)
+_NOW = re.compile(r"\b(?:first|now|this|before you (?:start|begin|continue|finish|go on))\b", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"\s+(?=(?:i|i'm|i've|i'd|we|we're|we've|we'd|our|my(?! (?:login|password|device|choice|settings?|me)\b)|the|all|"
     r"everything|every|there|never|always)\b)",
@@ -153,7 +155,8 @@ _LASTING_ZH = re.compile(
     r"每次|每当|每逢|每[天周月年]|以后|以後|今后|今後|总是|總是|永远|永遠|一律|都要|都得|都用|凡是|任何时候|任何時候|始终|千万别|从不|從不|下次|不要再"
 )
 _STATES_ZH = re.compile(
-    r"^我[们們]?(?!明天|今天|晚上|下午|待会|等会|要去|约)|[是为為叫归歸由]|过敏|過敏|喜欢|喜歡|不吃|在"
+    r"^我[们們]?(?!明天|今天|晚上|下午|待会|等会|要去|约)|(?!^[为為由])[是为為叫归歸由]|过敏|過敏|喜欢|喜歡|不吃|"
+    rf"(?<=[{CJK}])(?<![先再还還去就都也得现現])在"
 )
 _FEATURE_ZH = re.compile(
     r"(?:密码|密碼|登录|登錄|登入|用户名|选择|選擇|设备|账号|帳號|选项|状态|功能|按钮|我的(?:登录|选择|密码))"
@@ -214,7 +217,8 @@ def _framed(plain: str, frame: re.Match[str]) -> Asked | None:
     to = _TO.match(rest)
     if to is not None:
         start = place + to.end()
-        return Asked(start, _end(plain, start), wish=True) if _EACH_TIME.search(plain, start) else None
+        lasts = _EACH_TIME.search(plain) or (_OF_ALL.search(plain, start) and not _NOW.search(plain, start))
+        return Asked(start, _end(plain, start), wish=True) if lasts else None
     joint = _JOINT.match(rest)
     direct = _CLAUSE.match(rest) if joint is None else None
     if joint is None and direct is None:

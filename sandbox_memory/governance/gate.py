@@ -14,7 +14,7 @@ from ..config import LONGEST_KEY, LONGEST_VALUE, MemoryPolicy
 from ..layout import DECISIONS, Preset
 from ..records import Kind, Trust
 from .instructions import orders
-from .wording import CJK, normal, subject_key
+from .wording import CJK, normal, stem, subject_key
 
 AUTO, REVIEW, DENY = DECISIONS
 DEFAULTS: Mapping[tuple[Kind, Trust], str] = {
@@ -66,7 +66,8 @@ class Gate:
     def disallows(self, text: str, subject: str = "") -> str:
         """Why the application does not allow this line, whoever says it; empty if it does.
 
-        With an allow-list the subject must be one of its keys, and the text must name one of that key's values.
+        With an allow-list the subject must be one of its keys, and the text must name one of that key's values: its
+        words in their order, in any case and inflection, with hyphens or without, and not as what is denied.
         """
         if len(subject) > LONGEST_KEY:
             return f"its subject is longer than {LONGEST_KEY} characters"
@@ -75,12 +76,12 @@ class Gate:
         allow = self.policy.allow
         if allow is None:
             return ""
-        keys = {subject_key(key): key for key in allow}
-        key = keys.get(subject_key(subject))
-        if key is None:
+        keys = [key for key in allow if subject_key(key) == subject_key(subject)]
+        if not keys:
             named = f"its subject {subject!r} is not" if subject else "it names no subject that is"
             return f"{named} among those that the application allows: {', '.join(sorted(allow)) or 'none'}"
-        values = allow[key]
+        key, given = keys[0], [allow[each] for each in keys]
+        values = None if None in given else [value for each in given for value in each or ()]
         if values is not None and not any(_names(text, value) for value in values):
             return f"it names none of the values that the application allows for {key!r}: {', '.join(sorted(values))}"
         return ""
@@ -95,8 +96,44 @@ _WORD = {
 }
 
 
+_PIECE = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_{CJK}]+(?:'[^\W\d_]+)?[+#]*|[^\W_{CJK}]|[{CJK}]|[^\w\s`'\"-]")
+_PARTS = re.compile(r"[,，、;；。！？!?:：]|\.(?=\s|$)|\b(?:but|though|although)\b|但是?|而是|改用|改为")
+_DENIES = re.compile(
+    rf"(?:\b(?:not|never|no|without|nor|neither|avoid|isn't|aren't|don't|doesn't|won't|can't|cannot|no longer)\b"
+    rf"(?! only\b)(?: [^\s{CJK}]+){{0,4}}|\b(?:instead of|rather than|except|excluding)\b(?: [^\s{CJK}]+)?|"
+    rf"(?:不(?!但|仅|只)|别|勿|没|非|避免|除了)[{CJK}]{{0,4}}) ?$"
+)
+_DENIED = re.compile(
+    r"^ ?(?:(?:is|are|was|were|will be|may be|must be) (?:not|no longer|never)\b|(?:isn't|aren't)\b|"
+    r"(?:不行|不要|不用|除外))"
+)
+
+
 def _names(text: str, value: str) -> bool:
-    """True if the text has the value as whole words, compared without case and typographic signs."""
-    words = re.escape(" ".join(normal(value).casefold().split()))
-    plain = " ".join(normal(text).casefold().split())
-    return re.search(rf"(?<![^\W{CJK}]){words}(?![^\W{CJK}])", plain) is not None
+    """True if the text names the value somewhere without denying it."""
+    wanted = _pieces(value)
+    for part in _PARTS.split(normal(text).casefold()) if wanted else ():
+        found = [(match.start(), match.end()) for match in _PIECE.finditer(part)]
+        pieces = [_piece(part[start:end]) for start, end in found]
+        for place in range(len(pieces) - len(wanted) + 1):
+            if pieces[place : place + len(wanted)] == wanted:
+                before, after = part[: found[place][0]], part[found[place + len(wanted) - 1][1] :]
+                spaced = " ".join(before.replace("don't forget", "").replace("do not forget", "").split())
+                if not _DENIES.search(spaced) and not _DENIED.match(" ".join(["", *after.split()])):
+                    return True
+    return any(mark in value for mark in ",;:") and _whole(text, value)
+
+
+def _whole(text: str, value: str) -> bool:
+    """The same for a value with marks in it at which a text is cut."""
+    plain, words = (" ".join(normal(each).casefold().split()) for each in (text, value))
+    return re.search(rf"(?<![^\W{CJK}]){re.escape(words)}(?![^\W{CJK}])", plain) is not None
+
+
+def _pieces(text: str) -> list[str]:
+    return [_piece(found.group()) for found in _PIECE.finditer(normal(text).casefold())]
+
+
+def _piece(word: str) -> str:
+    """A word without its ending, so that "aisle seats" name "aisle seat"; codes, numbers and short words whole."""
+    return stem(word) if len(word) > 3 and word.isascii() and word.isalpha() else word

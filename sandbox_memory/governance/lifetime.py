@@ -35,6 +35,8 @@ LOW = 0.4
 """An importance from which on a record is not of low value."""
 UNUSED, OLD = 3, 6
 """Half-lives after which a record of low value, and any record, is let go if nobody has said or used it since."""
+NEVER = "never"
+"""Said in place of a time: it does not expire, or not any more."""
 EXPIRED = "expired"
 LITTLE, AGED, FULL = "of little importance and long unused", "old and unused", "beyond the capacity"
 """Why a record is let go."""
@@ -59,8 +61,8 @@ class LetGo:
 class Life:
     """What a person says of how long and how much a record counts; None where they say nothing.
 
-    `ttl` is a timedelta or seconds, `expires` a time, or text that `asked_time` reads. Raises `ConfigError` for an
-    importance or a lifetime that is out of bounds, as far as it can be told without a clock.
+    `ttl` is a timedelta or seconds, `expires` a time, text that `asked_time` reads, or `NEVER`. Raises `ConfigError`
+    for an importance or a lifetime that is out of bounds, as far as it can be told without a clock.
     """
 
     importance: float | None = None
@@ -77,9 +79,10 @@ class Life:
 
     def facts(self, now: str) -> dict[str, Any]:
         """The facts of an operation at that time. Raises `ConfigError` for a time of expiry that is not after it."""
+        never = self.expires == NEVER and self.ttl is None
         with _bounds():
-            ends = expiry(now, ttl=self.ttl, expires=self.expires)
-        facts: dict[str, Any] = {"importance": self.importance, "pinned": self.pinned, "expires": ends or None}
+            ends = None if never else expiry(now, ttl=self.ttl, expires=self.expires) or None
+        facts: dict[str, Any] = {"importance": self.importance, "pinned": self.pinned, "expires": "" if never else ends}
         return {name: value for name, value in facts.items() if value is not None}
 
 

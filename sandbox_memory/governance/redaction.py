@@ -5,37 +5,38 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
-from .secrets import SHORT_NAMES, Span, found, is_placeholder, is_secret, plain, sensitive, told
+from .secrets import PLACEHOLDER, SHORT_NAMES, is_number, is_placeholder, is_secret, plain, sensitive, told
+from .secrets.again import distinctive, escaped, mentions, without
+from .secrets.members import given_names, paired
+from .secrets.replacing import MANY, disjoint, placeholder, redacted, replaced, secrets_in
 
-PLACEHOLDER = re.compile(r"⟦secret:[a-z0-9-]+(?:#[0-9a-f]{4})?⟧")
-"""What stands where a secret was: its kind and, where a salt was given, a tag that is the same for the same secret."""
+__all__ = [
+    "PLACEHOLDER",
+    "placeholder",
+    "prepare",
+    "redact",
+    "redact_name",
+    "redact_value",
+    "secrets_in",
+    "untagged",
+]
+
 _TAG = re.compile(r"(?<=⟦secret:)([a-z0-9-]+)#[0-9a-f]{4}(?=⟧)")
 
-_ROUNDS = 4
-_SHORT = 48
-_LONG = 1 << 15
 _DEPTH = 100
-_PIECE = 24
+_JOINT = 512
+"""Characters on either side of where two parts of a message meet that are looked at together."""
+_PARTS, _RUN = 64, 12
+_TAIL = re.compile(r"(?:(?P<run>[\w+/=.!@#$%^&*-]{1,256})|[:=：]\s{0,8}|[ ](?:is|为|是)\s{1,8})$")
+_HEAD = re.compile(r"[\w+/=.!@#$%^&*-]{1,256}")
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,[A-Za-z0-9+/_-]*={0,2}\s*")
 _PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
-
-
-def placeholder(kind: str, secret: str = "", salt: bytes = b"") -> str:
-    """The text that replaces a secret of that kind; with a salt it has a tag, by which the same secret is known again.
-
-    The tag is four hex digits of an HMAC: enough to see that two mentions are one, too little to try secrets against.
-    """
-    if not salt:
-        return f"⟦secret:{kind}⟧"
-    tag = hmac.new(salt, secret.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:4]
-    return f"⟦secret:{kind}#{tag}⟧"
 
 
 def redact_name(name: str, salt: bytes) -> str:
@@ -56,7 +57,7 @@ def untagged(text: str) -> str:
 
 def prepare() -> None:
     """Load what the first redaction would have to load; for a thread, in good time."""
-    _redact("password=warm1ng-up", b"")
+    redacted("the password=warm1ng-up, and what follows it is text", b"")
 
 
 def redact(text: str, salt: bytes = b"") -> str:
@@ -64,64 +65,7 @@ def redact(text: str, salt: bytes = b"") -> str:
 
     The same text if it holds none. Redacting twice changes nothing. Time is linear in the length of the text.
     """
-    if len(text) <= _SHORT:
-        return _short(text, salt)
-    return _again(text, salt) if len(text) <= _LONG else _redact(text, salt)
-
-
-def _redact(text: str, salt: bytes) -> str:
-    for _ in range(_ROUNDS):
-        spans = secrets_in(text)
-        if not spans:
-            return text
-        parts: list[str] = []
-        done = 0
-        for start, end, kind in spans:
-            parts += (text[done:start], placeholder(kind, plain(text[start:end])[0], salt))
-            done = end
-        text = "".join((*parts, text[done:]))
-    return text
-
-
-_short = lru_cache(maxsize=8192)(_redact)
-"""Keys and small values come again and again."""
-_again = lru_cache(maxsize=128)(_redact)
-"""A run's items are redacted to be recognised, and then to be written."""
-
-
-def secrets_in(text: str) -> list[Span]:
-    """Where the secrets stand in the text, in order and apart: start, end and kind."""
-    seen, places = plain(text)
-    spans = [span for span in found(seen) if span[0] < span[1]]
-    if places is not None:
-        spans = [(places[start], places[end], kind) for start, end, kind in spans]
-    return _disjoint(spans, text) if spans else []
-
-
-def _disjoint(spans: Iterable[Span], text: str) -> list[Span]:
-    """The spans in order, overlapping ones as one of the kind of the longest, none of them in a placeholder."""
-    taken = [match.span() for match in PLACEHOLDER.finditer(text)]
-    ends = [end for _, end in taken]
-    joined: list[Span] = []
-    for start, end, kind in sorted(_around(spans, taken, ends), key=lambda span: (span[0], -span[1])):
-        if joined and start < joined[-1][1]:
-            left, right, first = joined[-1]
-            joined[-1] = (left, max(right, end), first if right - left >= end - start else kind)
-        else:
-            joined.append((start, end, kind))
-    return joined
-
-
-def _around(spans: Iterable[Span], taken: list[tuple[int, int]], ends: list[int]) -> Iterable[Span]:
-    """The spans that no placeholder is in; of a private key that has one inside, what stands around it."""
-    for start, end, kind in spans:
-        place = bisect_right(ends, start)
-        if place >= len(taken) or taken[place][0] >= end:
-            yield start, end, kind
-        elif kind == "private-key":
-            inside = [hole for hole in taken[place:] if hole[0] < end]
-            begins, stops = [start, *(hole[1] for hole in inside)], [*(hole[0] for hole in inside), end]
-            yield from ((one, other, kind) for one, other in zip(begins, stops, strict=True) if other - one >= _PIECE)
+    return redacted(text, salt)[0]
 
 
 class _Repeated(ValueError):
@@ -135,66 +79,137 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def redact_value(value: Any, salt: bytes = b"") -> Any:
+def redact_value(value: Any, salt: bytes = b"", known: dict[str, str] | None = None) -> Any:
     """The JSON value with its strings redacted, keys included; equal to the value if it holds no secret.
 
     A value under a sensitive key is judged by that key. A string that is a JSON document, as function arguments and
     tool outputs are, is decoded, redacted inside, and encoded again only if something was found. Base64 data of
-    `data:` addresses is left alone.
+    `data:` addresses is left alone. What was found once by its name goes wherever it is said again, and so does what
+    is `known` from elsewhere, values with their kinds, to which what is found here is added.
     """
-    return _Walk(salt).value(value, "", 0)
+    known = {} if known is None else known
+    clean = _Walk(salt, known).value(value, "", 0)
+    return _said_again(clean, escaped(known), salt) if known and len(known) <= MANY else clean
+
+
+def _said_again(value: Any, known: Mapping[str, str], salt: bytes) -> Any:
+    if isinstance(value, str):
+        spans = without(value, list(mentions(value, known)))
+        return replaced(value, disjoint(spans, value), salt) if spans else value
+    if isinstance(value, dict):
+        return {_said_again(key, known, salt): _said_again(item, known, salt) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_said_again(item, known, salt) for item in value]
+    return value
+
+
+def _goes_on(one: str, other: str) -> bool:
+    """Whether a secret may begin in one text and end in the other."""
+    tail = _TAIL.search(one, max(0, len(one) - _JOINT))
+    head = _HEAD.match(other)
+    if tail is None or head is None:
+        return False
+    return not tail["run"] or len(tail["run"]) + len(head[0]) >= _RUN
+
+
+def _with_text(item: Any, text: Any) -> Any:
+    if not isinstance(text, str):
+        return item
+    return {**item, "text": text} if isinstance(item, dict) else text
 
 
 class _Walk:
-    """Goes through one JSON value; `salt` is for the tags of all of it."""
+    """Goes through one JSON value; `salt` is for the tags of all of it, `known` gathers what was found in it."""
 
-    def __init__(self, salt: bytes) -> None:
+    def __init__(self, salt: bytes, known: dict[str, str]) -> None:
         self.salt = salt
+        self.known = known
 
     def value(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, str):
             return self.string(value, name, depth)
         if depth > _DEPTH and isinstance(value, (dict, list, tuple)):
-            return redact(_deep(value), self.salt)
+            return self.text(_deep(value))
         if isinstance(value, dict):
-            return self.object(value, depth)
+            return self.object(value, name, depth)
         if isinstance(value, (list, tuple)):
-            return [self.value(item, name, depth + 1) for item in value]
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 1000:
+            return self.list(value, name, depth)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             return self.number(value, name)
         return value
 
-    def object(self, value: dict[Any, Any], depth: int) -> dict[Any, Any]:
-        named = value.get("name", value.get("key"))
-        inner = named if isinstance(named, str) and "value" in value else ""
+    def text(self, text: str) -> str:
+        clean, known = redacted(text, self.salt)
+        self.known.update(known)
+        return clean
+
+    def whole(self, text: str, kind: str) -> str:
+        """The placeholder for a value that is a secret as it stands."""
+        seen = plain(text)[0]
+        if distinctive(text, kind):
+            self.known[text] = kind
+        return placeholder(kind, seen, self.salt)
+
+    def list(self, value: Any, name: str, depth: int) -> Any:
+        below = depth + 1
+        judged = name if sensitive(name) else ""
+        if not judged and (named := paired(value)):
+            return [self.value(value[0], "", below), self.value(value[1], named, below)]
+        return [self.value(item, name, below) for item in (value if judged else self.joined(value))]
+
+    def joined(self, value: Any) -> Any:
+        """The parts of a message, without a secret that goes on from one into the next."""
+        texts: list[Any] = [item.get("text") if isinstance(item, dict) else item for item in value[:_PARTS]]
+        met = False
+        for n in range(1, len(texts)):
+            one, other = texts[n - 1], texts[n]
+            if not isinstance(one, str) or not isinstance(other, str) or not _goes_on(one, other):
+                continue
+            first, met = one[-_JOINT:], True
+            for start, end, kind in reversed(secrets_in(first + other[:_JOINT])):
+                begin, stop = len(one) - len(first) + start, end - len(first)
+                if stop > 0 and start <= len(first):
+                    known = self.whole((first + other)[start:end], kind)
+                    texts[n - 1], texts[n] = (
+                        (one[:begin] + known, other[stop:]) if begin < len(one) else (one, known + other[stop:])
+                    )
+        if not met:
+            return value
+        return [*map(_with_text, value, texts), *value[_PARTS:]]
+
+    def object(self, value: dict[Any, Any], name: str, depth: int) -> dict[Any, Any]:
+        given = given_names(value, name)
         private = isinstance(value.get("kty"), str)
         clean = {}
         for key, item in value.items():
-            name = inner if key == "value" and inner else str(key)
             if private and key in _PRIVATE_MEMBERS and isinstance(item, str) and not is_placeholder(item):
-                clean[key] = placeholder("private-key", item, self.salt)
+                clean[key] = self.whole(item, "private-key")
             else:
                 clean[self.string(key, "", depth + 1) if isinstance(key, str) else key] = self.value(
-                    item, name, depth + 1
+                    item, given.get(key, str(key)), depth + 1
                 )
         return clean
 
-    def number(self, value: int, name: str) -> Any:
-        if sensitive(name) == "password":
-            return placeholder("password", str(value), self.salt)
-        if value >= 10**11:
-            text = f"{name}: {value}"
-            clean = redact(text, self.salt)
+    def number(self, value: int | float, name: str) -> Any:
+        kind = sensitive(name) if name else None
+        whole = int(value) if math.isfinite(value) and value == int(value) else None
+        if kind == "password" and is_number(name, value):
+            return placeholder("password", str(value if whole is None else whole), self.salt)
+        if kind == "pin" and whole is not None and 1000 <= whole < 10**8:
+            return placeholder("pin", str(whole), self.salt)
+        if whole is not None and whole >= 10**11:
+            text = f"{name}: {whole}"
+            clean = self.text(text)
             return value if clean == text else clean[len(name) + 2 :]
         return value
 
     def string(self, text: str, name: str, depth: int) -> str:
         kind = sensitive(name) if name else None
         if kind and is_secret(kind, plain(text)[0], "quoted", short=name.lower() in SHORT_NAMES):
-            return placeholder(told(kind), plain(text)[0], self.salt)
+            return self.whole(text, told(kind))
         if name.lower() in _HEADERS and PLACEHOLDER.search(text) is None:
             head = f"{name}: "
-            return redact(head + text, self.salt).removeprefix(head)
+            return self.text(head + text).removeprefix(head)
         if text.startswith("data:") and _BINARY.fullmatch(text):
             return text
         if (
@@ -205,13 +220,13 @@ class _Walk:
             try:
                 document = json.loads(text, object_pairs_hook=_unique)
             except (ValueError, RecursionError):
-                return redact(text, self.salt)
+                return self.text(text)
             clean = self.value(document, name, depth + 1)
             if clean == document:
                 return text
             spaced = '": ' in text or '", ' in text
             return json.dumps(clean, ensure_ascii=False, separators=(", ", ": ") if spaced else (",", ":"))
-        return redact(text, self.salt)
+        return self.text(text)
 
 
 def _deep(value: Any) -> str:

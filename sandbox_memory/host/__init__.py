@@ -17,6 +17,7 @@ from ..records import RunCapture
 from ..scope import tenant_of
 from . import tenancy
 from .holding import forgive, held
+from .watching import SessionWatch
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -53,6 +54,7 @@ class Slot:
         self.kept: list[RunCapture] = []
         """Captures that are not in the workspace yet, oldest first."""
         self._pipeline: Pipeline | None = None
+        self._watch: tuple[SessionWatch, asyncio.Task[Any]] | None = None
         self._opening, self._writing = asyncio.Lock(), asyncio.Lock()
         self._cause = ""
 
@@ -67,6 +69,9 @@ class Slot:
                     await tenancy.refuse_others(pipeline.store.workspace, self.layout.memories_dir)
                 await pipeline.open()
                 self._pipeline = pipeline
+                if self.generate is not None:
+                    watch = SessionWatch(pipeline)
+                    self._watch = watch, self.host.start(watch.begin())
         self._pipeline.generate, self._pipeline.read = self.generate, self.read
         return self._pipeline
 
@@ -139,6 +144,11 @@ class Slot:
 
     async def close(self) -> None:
         """Write what is kept, then extract and consolidate; raises what the pipeline raises."""
+        if self._watch is not None:
+            watch, begun = self._watch
+            self._watch = None
+            await asyncio.wait({begun})
+            await watch.end()
         if self.generate is not None:
             await self._write()
             with suppress(OtherTenant):  # then nothing of this memory is here, and its runs were told so

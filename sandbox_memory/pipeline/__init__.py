@@ -23,8 +23,9 @@ from ..models.choice import choose
 from ..proposals import new_id
 from ..records import RunCapture
 from ..rollouts import by_sdk, file_name, last_id
+from ..rollouts.history import History, history_of
 from ..stages import journal
-from ..stages.segment import History, build_line, history_of, marks, repeated
+from ..stages.segment import build_line
 from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
@@ -34,9 +35,10 @@ from .ageing import age
 from .asking import Limits
 from .configuring import configured
 from .consolidating import consolidate
-from .extracting import extract_all, vouch
+from .extracting import extract_all
 from .forgetting import forget as forgetting
-from .forgetting.again import known_again
+from .forgetting.again import offered
+from .gathering import believe
 from .reports import Progress, Report, due
 from .settle import Change, Maker, Prepared, Seen
 from .store import Extra, Store
@@ -73,7 +75,7 @@ class Pipeline:
         discreet.be_discreet()
         forgetting.readable(self.guard.forgotten)
         self.store = Store(workspace, layout, guard=self.guard, now=now)
-        self._opened = False
+        self._opened, self.adopted = False, 0
         self._fresh: Prepared | None = None
         self._names: dict[str, str] = {}
         self._history_of: dict[str, History] = {}
@@ -120,7 +122,7 @@ class Pipeline:
             makers = [*taken, *([self._settings_maker(seen)] if len(seen.ledger) else [])]
             if not others and self.generate is not None:
                 state = fold(self.store.ledger)
-                await vouch(self.store, due(seen, state), state)
+                await believe(self.store, due(seen, state), state)
             self.store.visit.begin()
             if self.generate is None:
                 makers += forgetting.unwritten(self.store)
@@ -144,9 +146,8 @@ class Pipeline:
         stem = await self._stem(capture)
         new = f"{stem}.jsonl" not in await self._listing()
         history = await self._history(stem, capture)
-        count, known_by = len(capture.input), marks([*capture.input, *capture.generated], salt)
-        known_by, whole = await known_again(self.store, stem, capture, known_by, history)
-        old = repeated(history, known_by, count, resumed=capture.resumed) | whole
+        offer = await offered(self.store, stem, capture, history)
+        capture, known_by, old, count = offer.capture, offer.known_by, offer.old, len(capture.input)
         inputs = [item for n, item in enumerate(capture.input) if n not in old]
         generated = [item for n, item in enumerate(capture.generated, count) if n not in old]
         line = build_line(
@@ -279,6 +280,7 @@ class Pipeline:
         rollouts from their start: what they taught before is recognised, and what was deleted stays deleted.
         """
         report = Report()
+        limits = replace(limits, extra_prompt=deciding.told(self.guard.policy, limits.extra_prompt))
         seen = await forgetting.seen(self.store)
         others, stale = self.store.others_open(seen.open_marks)
         actor = actor or ("live" if others else "hand")
@@ -309,11 +311,12 @@ class Pipeline:
 
     # ---- by command
 
-    async def adopt(self) -> Prepared:
-        """Take in what people changed since, and bring the markdown up to date; what every command does first."""
-        seen = await forgetting.seen(self.store)
-        others, _ = self.store.others_open(seen.open_marks)
-        return await self._settle("live" if others else "hand", await takeover(self.store, seen), seen=seen)
+    async def adopt(self, *, dry: bool = False) -> Prepared:
+        """Take in what people changed, and bring the markdown up to date; with `dry` nothing is written."""
+        seen = await (self.store.see() if dry else forgetting.seen(self.store))
+        who = "live" if self.store.others_open(seen.open_marks)[0] else "hand"
+        makers = await takeover(self.store, seen, vouching=not dry) + (forgetting.unwritten(self.store) if dry else [])
+        return await (self.store.prepare(seen, who, makers) if dry else self._settle(who, makers, seen=seen))
 
     async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
         """Adopt first, then commit what `decide` wants on the state as it is then.
@@ -331,14 +334,16 @@ class Pipeline:
             return deciding.as_the_agents(wanted, state, gate) if by_agent else Change(actor, wanted)
 
         who = "live" if others else "hand"
-        makers = [*await takeover(self.store, seen), maker, self._settings_maker(seen)]
-        done = await self._settle(who, makers, seen=seen)
+        done = await self._settle(
+            who, [*await takeover(self.store, seen), maker, self._settings_maker(seen)], seen=seen
+        )
         await deciding.decide(self.store, len(seen.ledger), who)
         return done
 
     async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None = None, *, seen: Seen) -> Prepared:
         """Settle; where the markdown was lost, write what else was lost with it too."""
         done = await self.store.settle(actor, makers, extra, seen=seen)
+        self.adopted += len(done.adopted)
         await forgetting.told(self.store, done)
         if self.store.lost:
             await tidy(self.store, actor, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from ..document.additions import body_of
 from ..errors import LostUpdate, SandboxMemoryError, Unknown
 from ..governance.gate import Gate
 from ..governance.lifetime import NO_LIFE, Life, later
+from ..governance.redaction import redact
 from ..ledger import Operation
 from ..proposals import new_id
 from ..records import Kind, Record, Status, Trust
@@ -16,6 +18,8 @@ from ..state import State
 from ..templates import one_line
 from . import Pipeline
 from .forgetting import forget as forgetting
+
+logger = logging.getLogger("sandbox_memory")
 
 ACTOR = "cli"
 """Who commits it, as the ledger says."""
@@ -35,9 +39,7 @@ async def add(
     Raises `SandboxMemoryError` for an empty text, for one that the application's `MemoryPolicy` does not allow, and for
     one that waits in the inbox since an agent may have given it; `ConfigError` for a `life` that is out of bounds.
     """
-    line = _line(text)
-    if why := Gate(pipeline.layout.preset, pipeline.guard.policy).disallows(line, one_line(subject)):
-        raise SandboxMemoryError(f"this is not remembered: {why}")
+    line = checked(pipeline, text, one_line(subject))
     heading = pipeline.layout.preset.headings.get(kind, "Reusable knowledge")
     body = {"text": line, "group": one_line(group) or "General", "section": heading}
     body |= {"subject": one_line(subject)} if one_line(subject) else {}
@@ -69,7 +71,7 @@ async def revise(
     Raises `LostUpdate` if it is not at the `expected_version` (None: whatever it is at), `Unknown` for an id that no
     record in sight has, and `ConfigError` for a `life` that is out of bounds.
     """
-    line = None if text is None else _line(text)
+    line = None if text is None else _line(text, pipeline.store.salt)
 
     def decide(state: State) -> list[Operation]:
         record = _standing(state, id, expected_version, line or "")
@@ -116,11 +118,33 @@ async def forget(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
     return [known[id] for id in dict.fromkeys(ids)]
 
 
-def _line(text: str) -> str:
+async def alone(pipeline: Pipeline, what: str) -> None:
+    """Raise `SandboxMemoryError` while another process has an agent's session open, unless there is a key.
+
+    With a shell that agent can give commands too, and `what` is for a person to say.
+    """
+    store = pipeline.store
+    seen = await store.see()
+    if not pipeline.guard.key and store.agents_elsewhere(store.others_open(seen.open_marks)[0]):
+        raise SandboxMemoryError(f"an agent's session is open, and may have given this command: {what}")
+
+
+def checked(pipeline: Pipeline, text: str, subject: str = "") -> str:
+    """A person's words as one line to remember. Raises `SandboxMemoryError` for none, and for what is not allowed."""
+    line = _line(text, pipeline.store.salt)
+    if why := Gate(pipeline.layout.preset, pipeline.guard.policy).disallows(line, subject):
+        raise SandboxMemoryError(f"this is not remembered: {why}")
+    return line
+
+
+def _line(text: str, salt: bytes) -> str:
     line = body_of(one_line(text))
     if not line:
         raise SandboxMemoryError("there is nothing to remember: the text is empty")
-    return line
+    clean = redact(line, salt)
+    if clean != line:
+        logger.warning("sandbox memory: what you gave holds a secret; a placeholder is kept in its place: “%s”", clean)
+    return clean
 
 
 def _standing(state: State, id: str, expected: int | None, yours: str) -> Record:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
-from ..blocks import split
+from ..blocks import Split, split
 from ..document import Document, RemoveItem
 from ..folding import fold
 from ..ledger import Ledger, Operation
 from ..stages import answers, commit
 from ..state import State
 
+logger = logging.getLogger("sandbox_memory")
+
 _OURS = "^p-"
 """What a line has that is a question, wherever it stands."""
+_SEAM = "# -"
 
 
 def decided(data: bytes | None, ledger: Ledger, now: State, *, by_hand: bool) -> Sequence[Operation]:
@@ -20,6 +24,11 @@ def decided(data: bytes | None, ledger: Ledger, now: State, *, by_hand: bool) ->
     page, past = _page(data, ledger, now)
     if page is None:
         return ()
+    if page.unseen:
+        logger.warning(
+            "sandbox memory: %s in INBOX.md is ticked in code, a quotation or a comment, where no answer counts",
+            "a question" if len(page.unseen) == 1 else f"{len(page.unseen)} questions",
+        )
     return tuple((answers.answers if by_hand else answers.unheard)(page, past, now))
 
 
@@ -39,7 +48,8 @@ def shown(data: bytes | None, state: State, prose: str) -> bytes:
         parts = split(data)
         text = data.decode("utf-8", "surrogateescape")
         middle = text[len(parts.before) : len(text) - len(parts.after)]
-        before, after = (_tidied(part, state, stay) for part in (parts.before, parts.after))
+        _, *around = _parts(parts)
+        before, after = (_tidied(part, state, stay) for part in around)
         data = f"{before}{middle}{after}".encode("utf-8", "surrogateescape")
     return commit.with_block(data, commit.inbox_block(state, stay), head=commit.INBOX_HEAD, prose=prose)
 
@@ -47,21 +57,39 @@ def shown(data: bytes | None, state: State, prose: str) -> bytes:
 def _page(data: bytes | None, ledger: Ledger, now: State) -> tuple[answers.Page | None, State]:
     """What stands in the file, and the state that its block shows; None where nobody touched a question."""
     parts = split(data or b"")
-    beside = [_document(text) for text in (parts.before, parts.after) if _OURS in text]
-    if not beside and (parts.block is None or not parts.touched):
+    questions = [text for text in (parts.before, parts.after) if _OURS in text]
+    if not questions and (parts.block is None or not parts.touched):
         return None, now
-    block = _document(parts.block.text) if parts.block else None
+    block, before, after = _parts(parts)
     ordinal = parts.block.ordinal if parts.block else None
     past = fold(ledger, ordinal if ordinal is not None and ordinal <= len(ledger) else None)
-    return answers.read(block, beside, past, now), past
+    return answers.read(block, (before, after), past, now), past
 
 
-def _tidied(text: str, state: State, stay: set[str]) -> str:
+def _parts(parts: Split) -> tuple[answers.Part | None, answers.Part, answers.Part]:
+    """Our block, what stands before it and what after it, each with the lines of it that are not to be seen."""
+    block = parts.block.text if parts.block else ""
+    # A heading in the place of each marker: it ends a list as that does, and no comment.
+    whole = f"{parts.before}{_SEAM}\n{block}\n{_SEAM}{parts.after}" if parts.block else parts.before
+    hidden = answers.hidden(_document(whole))
+    first = len(_document(parts.before).lines)
+    last = first + 1 + max(1, len(_document(block).lines))
+
+    def part(text: str, start: int) -> answers.Part:
+        document = _document(text)
+        return answers.Part(document, frozenset(n for n in range(len(document.lines)) if n + start in hidden))
+
+    return (
+        part(block, first + 1) if parts.block else None,
+        part(parts.before, 0),
+        part(parts.after, last),
+    )
+
+
+def _tidied(part: answers.Part, state: State, stay: set[str]) -> str:
     """A part beside our block without the questions that have their answer; those that may stay there join `stay`."""
-    if _OURS not in text:
-        return text
-    document = _document(text)
-    here, gone = answers.at_home(document, state)
+    document = part.document
+    here, gone = answers.at_home(part, state)
     gone |= {item.index for item in document.items if item.id in here & stay}
     stay |= here
     return document.edit([RemoveItem(index) for index in sorted(gone)]).data.decode("utf-8", "surrogateescape")

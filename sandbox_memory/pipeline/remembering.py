@@ -26,7 +26,7 @@ from ..known import Known
 from ..layout import Layout, Preset
 from ..models import ConsolidationDraft, DraftOperation
 from ..records import Candidate, Evidence, Item, Kind, Rollout, Segment, Trust
-from ..rollouts import is_document, message_text, parse_rollout, pieces, trust_of
+from ..rollouts import is_document, message_text, parse_rollout, pasted, pieces, trust_of
 from ..screening import Inputs, Screen
 from ..stages import planning
 from ..state import State
@@ -132,7 +132,7 @@ def maker(candidates: Sequence[Candidate], layout: Layout, stem: str, policy: Me
 
 def speaker(rollout: Rollout) -> tuple[str, Evidence] | None:
     """The account name, else the full name, that the person gave as theirs, with the words that say so."""
-    from ..models.offline import stated  # loaded when it is needed: most runs ask for nothing
+    from ..governance.speech import stated  # loaded when it is needed: most runs ask for nothing
 
     for find in (stated.speaker, stated.named):
         for segment in rollout.segments:
@@ -169,8 +169,8 @@ def _owned(candidate: Candidate, name: str, gave: Evidence) -> Candidate:
 
 def _of(item: Item, segment: Segment, stem: str) -> Iterator[Candidate]:
     """What one message asks to have remembered."""
-    from ..models.offline import passing, stated
-    from ..models.offline.sentences import PLAIN
+    from ..governance.speech import passing, stated
+    from ..governance.speech.sentences import PLAIN
 
     if not HINT.search(item.text) or is_document(item.text):
         return
@@ -208,10 +208,10 @@ def _spans(message: str) -> Iterator[tuple[tuple[tuple[int, int], ...], bool]]:
 
     Words that cannot be read alone come with the sentence before them.
     """
-    from ..models.offline.sentences import PLAIN, own_words, size
-    from ..models.offline.whole import stands_alone
+    from ..governance.speech.sentences import PLAIN, own_words, size
+    from ..governance.speech.whole import stands_alone
 
-    said = list(own_words(message))
+    said = list(own_words(message, pasted(message)))
     for place, sentence in enumerate(said):
         found = asked(sentence.text)
         if found is None:
@@ -237,8 +237,8 @@ def _spans(message: str) -> Iterator[tuple[tuple[tuple[int, int], ...], bool]]:
 
 def _goes_back(text: str) -> bool:
     """True for a sentence that can be meant by "remember that" after it."""
-    from ..models.offline import passing
-    from ..models.offline.sentences import PLAIN
+    from ..governance.speech import passing
+    from ..governance.speech.sentences import PLAIN
 
     plain = text.translate(PLAIN)
     return not (passing.is_question(plain) or passing.is_request(plain) or asked(text) is not None)
@@ -263,9 +263,9 @@ def _following(message: str, said: Sequence[Any], found: Asked) -> int:
 
 def _meant(message: str, offset: int, found: Asked) -> tuple[int, int]:
     """Where the words stand that are meant, without what the sentence goes on to ask for now."""
-    from ..models.offline import passing, wishes
-    from ..models.offline.clauses import joined
-    from ..models.offline.sentences import PLAIN
+    from ..governance.speech import passing, wishes
+    from ..governance.speech.clauses import joined
+    from ..governance.speech.sentences import PLAIN
 
     start, end = offset + found.start, offset + found.end
     plain = message[start:end].translate(PLAIN)
@@ -284,7 +284,7 @@ def _trimmed(text: str) -> int:
 
 def _wishes(plain: str, wish: bool) -> bool:
     """True for how something is to be done, or what somebody likes; anything else is a fact."""
-    from ..models.offline import stated, wishes
+    from ..governance.speech import stated, wishes
 
     if wish:
         return True

@@ -15,8 +15,8 @@ from .settle import Change, Seen
 
 logger = logging.getLogger("sandbox_memory")
 
-LOGGED = 20
-"""How many different refusals of one kind of work are logged at most."""
+LOGGED, TOLD = 20, 200
+"""How many different refusals of one kind of work are logged at most, and how many characters of what was refused."""
 
 
 @dataclass
@@ -43,7 +43,8 @@ class Report:
         for refusal, times in Counter(refused).most_common(LOGGED):
             many = f" ({times} times)" if times > 1 else ""
             level = logging.INFO if says_nothing_new(refusal) else logging.WARNING
-            logger.log(level, "sandbox memory: refused%s %s: %s", many, refusal.what, refusal.why)
+            what = refusal.what if len(refusal.what) <= TOLD else f"{refusal.what[: TOLD - 1].rstrip()}…"
+            logger.log(level, "sandbox memory: refused%s %s: %s", many, what, refusal.why)
         if (more := len(set(refused)) - LOGGED) > 0:
             logger.info("sandbox memory: refused %d more", more)
 

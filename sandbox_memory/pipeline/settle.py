@@ -176,12 +176,12 @@ def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
     """The three files with what somebody typed into them redacted; a warning names the file and the line."""
 
     def clean(path: str, data: bytes | None) -> bytes | None:
-        if not data or path in seen.unusable or (redacted := _redacted(data, salt)) == data:
+        if not data or path in seen.unusable or (bare := redacted(data, salt)) == data:
             return data
-        lines = zip_longest(data.split(b"\n"), redacted.split(b"\n"))
+        lines = zip_longest(data.split(b"\n"), bare.split(b"\n"))
         line = next(n for n, (old, new) in enumerate(lines, 1) if old != new)
         logger.warning("sandbox memory: %s:%d held a secret; a placeholder stands for it now", path, line)
-        return redacted
+        return bare
 
     return replace(
         seen,
@@ -199,7 +199,8 @@ _OURS = re.compile(
 
 
 @lru_cache(maxsize=8)
-def _redacted(data: bytes, salt: bytes) -> bytes:
+def redacted(data: bytes, salt: bytes) -> bytes:
+    """A markdown file of ours without secrets; ids, references and markers in it stay."""
     text = data.decode("utf-8", "surrogateescape")
     if redact(text, salt) == text:
         return data

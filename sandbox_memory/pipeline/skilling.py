@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ..governance.redaction import redact
 from ..ledger import Operation
-from ..signed import is_ours, signature
 from ..skills import Skill, file_of, follows, made_of
 from ..state import SkillState, State
+from ..trusting.signed import is_ours, signature
 from ..workspace import ABSENT, Remove, Replace, View, digest
 from .settle import Change, Maker
 from .store import Step, Store

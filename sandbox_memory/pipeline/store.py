@@ -15,9 +15,9 @@ from ..folding import apply, fold
 from ..guard import Guard
 from ..layout import Layout
 from ..ledger import Commit, Ledger, encode, parse
-from ..salting import salt_for
 from ..state import State
-from ..witness import Head, Witness
+from ..trusting.salting import salt_for
+from ..trusting.witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
 from . import presence, visits

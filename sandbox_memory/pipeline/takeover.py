@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import anchoring
 from ..ledger import Operation
 from ..notes import raw_header
 from ..rollouts import payloads
+from ..trusting import anchoring
 from .settle import Change, Maker, Seen
 from .store import Store
 

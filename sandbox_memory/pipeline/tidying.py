@@ -10,10 +10,10 @@ from ..folding import fold
 from ..governance.lifetime import moment
 from ..governance.redaction import redact
 from ..ledger import Operation
-from ..signed import is_ours
 from ..skills import made_of
 from ..stages import commit
 from ..state import State
+from ..trusting.signed import is_ours
 from ..workspace import Remove, Replace, digest
 from . import skilling
 from .settle import Change, Seen

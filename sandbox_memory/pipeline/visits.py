@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from .. import anchoring
+from ..trusting import anchoring
 from .presence import runs
 
 logger = logging.getLogger(__name__)

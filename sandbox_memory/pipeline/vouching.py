@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import SandboxMemoryError
 from ..ledger import Operation
-from ..witness import VOUCH
+from ..trusting.witness import VOUCH
 from . import Pipeline
 from .settle import Change
 

@@ -11,14 +11,16 @@ from typing import Any
 from ..governance.redaction import redact_value
 from ..records import Item, Rollout, Segment, Trust
 from .names import file_name, slug
+from .pastes import pasted
 from .rendering import excluded, listed, message_text, render, says
-from .trust import MEMORY, is_document, others_words, pasted, pieces, trust_of
+from .trust import MEMORY, first_request, is_document, others_words, pieces, trust_of
 
 __all__ = [
     "MEMORY",
     "by_sdk",
     "excluded",
     "file_name",
+    "first_request",
     "is_document",
     "last_id",
     "listed",

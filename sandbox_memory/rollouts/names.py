@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Collection
+
+from ..characters import ascii_words
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _SDKS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -37,5 +38,4 @@ def file_name(rollout_id: str, source: str, existing: Collection[str], *, sdks: 
 
 def slug(text: str) -> str:
     """Up to 40 lower-case ASCII letters, digits and hyphens of the text; `rollout` where it has none."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
-    return "-".join(re.findall(r"[a-z0-9]+", plain))[:40].strip("-") or "rollout"
+    return "-".join(ascii_words(text))[:40].strip("-") or "rollout"

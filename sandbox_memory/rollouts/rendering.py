@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..blobs import media, without_encoded
 from ..records import Item, Trust
+from .parts import Part, attached
 from .trust import MEMORY, of_output, speaks_for_memory, writes_memory
 
 EXCLUDED_ROLES = frozenset({"system", "developer"})
@@ -52,7 +54,8 @@ def render(payload: Raw, *, memories_dir: str = "memories") -> tuple[Item, ...]:
         for role, label, said, call_id in _parts(raw):
             text = _elided(said)
             if text.strip():
-                items.append(_item(len(items), role, label, text, call_id, calls, memories_dir))
+                item = _item(len(items), role, label, text, call_id, calls, memories_dir)
+                items.append(replace(item, attached=_documents(raw.get("content"), text)) if role == "user" else item)
     final = payload.get("final_output")
     if final is not None:
         text = _elided(final if isinstance(final, str) else _compact(final))
@@ -255,6 +258,19 @@ _HOSTED: dict[str, Callable[[Raw], str]] = {
     "file_search_call": _file_results,
     "code_interpreter_call": _code_results,
 }
+
+
+def _documents(content: object, text: str) -> tuple[tuple[int, int], ...]:
+    """The spans of a person's message that came as documents."""
+    if not isinstance(content, (list, tuple)):
+        return ()
+    parts = [Part(_elided(said), _kind(entry)) for entry in content if (said := _part(entry))]
+    return attached(parts, text)
+
+
+def _kind(part: object) -> str:
+    kind = str(part.get("type") or "") if isinstance(part, Mapping) else ""
+    return "file" if "file" in kind else "media" if "image" in kind or "audio" in kind else "text"
 
 
 def _part(part: object) -> str:

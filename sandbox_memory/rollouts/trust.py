@@ -9,8 +9,9 @@ from itertools import dropwhile
 
 from ..governance.instructions import forged, orders
 from ..governance.taint import Piece
+from ..governance.wording import SENTENCE_END
 from ..records import Item, Rollout, Trust
-from .pastes import foreign, has_prose
+from .pastes import MEMORY_LINE, foreign, has_prose, pasted
 
 MEMORY = "memory"
 """Label of an item in which memory itself speaks: it is evidence for nothing."""
@@ -18,14 +19,11 @@ DOCUMENT_LINES = 40
 """A user message of more lines of its own than this is plainly a document, not words of the user's own."""
 DOCUMENT_LENGTH = 8_000
 """The same in characters."""
-
+GREETING = 10
+"""Characters that a greeting has at most."""
 LINE = 1_000
 """Characters before a quote in which its line is looked for."""
 
-_FENCE = re.compile(r"^[ \t]{0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
-_QUOTED = re.compile(r"^[ \t]{0,3}>.*$", re.MULTILINE)
-_TAG = re.compile(r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w-]{0,60})(?:\s[^<>\n]{0,200})?>[ \t]*$", re.MULTILINE)
-_MEMORY_LINE = re.compile(r"^.*(?:\^[mp]-[0-9a-f]{10}\b|<!-- memory:\d).*$", re.MULTILINE)
 _MEMORY_SPEAKS = re.compile(r"\^[mp]-[0-9a-f]{10}\b|<!-- memory:\d|^rollout_summary_file: ", re.MULTILINE)
 _ROLLOUT_LINE = ('"rollout_id":', '"terminal_metadata":')
 _MEMORY_FILE = re.compile(r"\bMEMORY\.md\b|\bmemory_summary\.md\b|\braw_memories\b|\brollout_summaries\b")
@@ -66,22 +64,23 @@ def trust_of(item: Item, start: int, end: int) -> Trust:
     """What a quote of these characters is worth: what a user pasted is somebody else's word.
 
     Pasted is what stands in a fenced block, a quotation or a block between tags, a line that carries a memory's id, a
-    message that is plainly a document, and what `pastes.foreign` finds. A line of an output that gives orders is
-    nothing that a tool observed; of a shell's, where programs say what to do next, one that means to be more than that.
+    message that is plainly a document, a document among its parts, and what `pastes.foreign` finds. A line of an output
+    that gives orders is nothing that a tool observed; of a shell's, where programs say what to do next, one that means
+    to be more than that.
     """
     if item.trust is Trust.OBSERVED:
         why = forged if _is_shell(item.label) else orders
         return Trust.EXTERNAL if why(item.text[_line_start(item.text, start) : end]) else Trust.OBSERVED
     if item.trust is not Trust.USER:
         return item.trust
-    if is_document(item.text) or any(start < last and first < end for first, last in others_words(item.text)):
+    if is_document(item.text) or any(start < last and first < end for first, last in others_words(item)):
         return Trust.EXTERNAL
     return Trust.USER
 
 
-def others_words(text: str) -> tuple[tuple[int, int], ...]:
+def others_words(item: Item) -> tuple[tuple[int, int], ...]:
     """The spans of a person's message that are somebody else's words, marked as such or not; they may overlap."""
-    return _others_words(text)
+    return (*_others_words(item.text), *item.attached)
 
 
 @lru_cache(maxsize=64)
@@ -93,12 +92,19 @@ def _line_start(text: str, at: int) -> int:
     return text.rfind("\n", max(0, at - LINE), at) + 1 or max(0, at - LINE)
 
 
+def first_request(rollout: Rollout) -> str:
+    """A sentence of what a person said first, in their own words; if there is one, one of more than a greeting."""
+    own = "\n".join(piece.text for piece in pieces(rollout) if piece.trust is Trust.USER)
+    found = [text for text in SENTENCE_END.split(own) if any(map(str.isalnum, text))]
+    return next((text for text in found if len(text.strip()) > GREETING), next(iter(found), ""))
+
+
 def pieces(rollout: Rollout) -> Iterator[Piece]:
     """The items of a rollout in order, a person's message cut into what is theirs and what they pasted."""
     for rank, segment in enumerate(rollout.segments):
         for item in segment.items:
             place = (rank, item.index)
-            spans = sorted(others_words(item.text)) if item.trust is Trust.USER else []
+            spans = sorted(others_words(item)) if item.trust is Trust.USER else []
             if not spans or is_document(item.text):
                 trust = Trust.EXTERNAL if item.trust is Trust.USER and is_document(item.text) else item.trust
                 yield Piece(place, 0, item.text, trust, memory=item.label == MEMORY)
@@ -124,29 +130,6 @@ def is_document(text: str) -> bool:
     own.append(text[done:])
     said = "".join(own)
     return len(said) > DOCUMENT_LENGTH or sum(1 for line in said.split("\n") if line.strip()) > DOCUMENT_LINES
-
-
-def pasted(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of fenced blocks, `>` quotations, blocks between tags on lines of their own, and lines of memory."""
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            if "`" not in fence["info"]:
-                opened = fence
-        elif fence["marks"].startswith(opened["marks"]) and not fence["info"].strip():
-            yield opened.start(), fence.end()
-            opened = None
-    if opened is not None:
-        yield opened.start(), len(text)
-    tags: dict[str, int] = {}
-    for tag in _TAG.finditer(text):
-        if not tag["close"]:
-            tags.setdefault(tag["name"], tag.start())
-        elif tag["name"] in tags:
-            yield tags.pop(tag["name"]), tag.end()
-    for pattern in (_QUOTED, _MEMORY_LINE):
-        for line in pattern.finditer(text):
-            yield line.span()
 
 
 def of_output(tool: str, call: str, output: str = "") -> Trust:
@@ -225,6 +208,6 @@ def _in_folder(memories_dir: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def writes_memory(call: str, memories_dir: str) -> bool:
     """True for a call that brings memory's own lines: with ids in it, or a patch of one of its files."""
-    if _MEMORY_LINE.search(call):
+    if MEMORY_LINE.search(call):
         return True
     return _PATCH.search(call) is not None and speaks_for_memory("", call, "", memories_dir)

@@ -1,7 +1,8 @@
 """Answers: what a person decided in `INBOX.md`, however they wrote it.
 
 A ticked line is a yes, a deleted one a no, and a line with other words in it a question in those words: ticked, they
-are what is remembered. Whatever is only half written decides nothing, and is asked again.
+are what is remembered. Whatever is only half written decides nothing, and is asked again; so is what stands in a code
+block, a block quote or a comment, as long as it stands there.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ _QUESTION = re.compile(
 _ASKS = re.compile(r"^\W*(?:remember|replace|delete|put back)\b", re.IGNORECASE)
 
 
+_UNSEEN = ("html_block", "blockquote_open")
+_QUOTED = re.compile(r"[ \t]*(?:(?:[-+*•]|\d{1,9}[.)])[ \t]+)*>")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What stands at one question. `words` are the person's own, where they changed those to be remembered."""
@@ -42,43 +48,77 @@ class Answer:
     words: str = ""
 
 
+_OPEN = Answer(False)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the file, and the lines of it, from 0, that are code, quotation, HTML or comment in the file."""
+
+    document: Document
+    hidden: frozenset[int] = frozenset()
+
+
 @dataclass(frozen=True)
 class Page:
     """The questions that stand in a file. One that is missing was refused, unless the file does not say so (`torn`).
 
-    `taken` are the indices of the items of our block that are questions.
+    `taken` are the indices of the items of our block that are questions, `unseen` those ticked where no tick counts.
     """
 
     answers: Mapping[str, Answer]
     torn: bool
     taken: frozenset[int] = frozenset()
+    unseen: frozenset[str] = frozenset()
 
 
-def read(block: Document | None, beside: Sequence[Document], past: State, now: State) -> Page:
+def hidden(document: Document) -> frozenset[int]:
+    """The lines, from 0, that are code, quotation, HTML or comment: what is ticked there is no answer."""
+    outline = document.outline
+    spans = [*outline.code, *((start, end) for kind, start, end in outline.top if kind in _UNSEEN)]
+    spans += [(leaf.start, leaf.end) for node in outline.nodes for leaf in node.leaves if leaf.kind in ("html", "code")]
+    found = {line for start, end in spans for line in range(start, end)}
+    found |= {line for line, (content, _) in enumerate(document.lines) if _QUOTED.match(content)}
+    text = "\n".join(content for content, _ in document.lines)
+    for comment in _COMMENT.finditer(text):
+        line, before = text.count("\n", 0, comment.start()), text[: comment.start()].rpartition("\n")[2]
+        first = line if _BULLET.fullmatch(before) else line + 1
+        found |= set(range(first, line + 1 + comment.group().count("\n")))
+    return frozenset(found)
+
+
+def read(block: Part | None, beside: Sequence[Part], past: State, now: State) -> Page:
     """What stands in our block, None where there is none, and beside it. `past` is the state that the block shows."""
     found: dict[str, list[Answer]] = {}
     taken: set[int] = set()
+    unseen: set[str] = set()
     torn = block is None
-    for document in (*([block] if block else []), *beside):
-        known = now.proposals if document is not block else {**past.proposals, **now.proposals}
+    for part in (*([block] if block else []), *beside):
+        document = part.document
+        known = now.proposals if part is not block else {**past.proposals, **now.proposals}
         for item in document.items:
             box = _BOX.match(item.text) if item.checked is None else None
             text = item.text[box.end() :] if box else item.text
             ticked = bool(item.checked or (box and box["mark"] and box["mark"] in _TICKS))
-            id = item.id if item.id in known else _meant(text, known, loose=document is block)
+            id = item.id if item.id in known else _meant(text, known, loose=part is block)
             if id:
-                found.setdefault(id, []).append(_answer(text, ticked, known[id]))
-                taken |= {item.index} if document is block else set()
-            elif document is block and item.id.startswith("p-"):
+                answer, visible = _answer(text, ticked, known[id]), item.line - 1 not in part.hidden
+                unseen |= {id} if answer.ticked and not visible else set()
+                found.setdefault(id, []).append(answer if visible else _OPEN)
+                taken |= {item.index} if part is block else set()
+            elif part is block and item.id.startswith("p-"):
                 taken.add(item.index)
         listed = {item.id for item in document.items}
-        for content, _ in document.lines:
+        for number, (content, _) in enumerate(document.lines):
             ids = _LINE_ID.findall(content)
             if ids and ids[-1] in known and ids[-1] not in listed:
-                found.setdefault(ids[-1], []).append(_of_line(content, known[ids[-1]]))
+                answer, visible = _of_line(content, known[ids[-1]]), number not in part.hidden
+                unseen |= {ids[-1]} if answer.ticked and not visible else set()
+                found.setdefault(ids[-1], []).append(answer if visible else _OPEN)
             stub = content.strip() and _STUB.fullmatch(content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
-            torn = torn or (document is block and bool(stub))
-    return Page({id: _joined(each) for id, each in found.items()}, torn, frozenset(taken))
+            torn = torn or (part is block and bool(stub))
+    said = {id: _joined(each) for id, each in found.items()}
+    return Page(said, torn, frozenset(taken), frozenset(id for id in unseen if not said[id].ticked))
 
 
 def answers(page: Page, past: State, now: State) -> Iterator[Operation]:
@@ -127,11 +167,11 @@ def accepted(
             yield operation
 
 
-def at_home(document: Document, now: State) -> tuple[frozenset[str], frozenset[int]]:
+def at_home(part: Part, now: State) -> tuple[frozenset[str], frozenset[int]]:
     """What stands beside our block: the questions that may stay where a person put them, and the items that must go."""
     stay, go = set[str](), set[int]()
-    for item in document.items:
-        if not item.id.startswith("p-"):
+    for item in part.document.items:
+        if not item.id.startswith("p-") or item.line - 1 in part.hidden:
             continue
         proposal = now.proposals.get(item.id)
         same = proposal and item.checked is False and item.normal == normalise(line(proposal))
@@ -159,6 +199,9 @@ def _meant(text: str, known: Mapping[str, Proposal], *, loose: bool) -> str:
 
 
 def _answer(text: str, ticked: bool, proposal: Proposal) -> Answer:
+    text = _COMMENT.sub("", text).strip()
+    if not text:
+        return _OPEN
     plain = normalise(_TORN_ID.sub("", text))
     if plain in (normalise(line(proposal)), normalise(proposal.text)):
         return Answer(ticked)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from html import unescape
 
 from ..blocks import Split, split
 from ..document import strip_for_prompt
@@ -34,7 +38,14 @@ TOPIC = 4
 """Words that a title may have to be told as a topic, whoever worded it."""
 
 _ITEM = re.compile(r"- (?P<text>.*?)[ \t]*\^(?P<id>m-[0-9a-f]{10})[ \t]*")
-_QUOTES = re.compile('["“”„‟＂″‶〃〝〞〟❝❞˝ˮ״\U0001f676-\U0001f678]|&(?:quot|[lrb]dquo|#0*34|#x0*22);?', re.IGNORECASE)
+_LOOKS_DOUBLE = re.compile(
+    r"QUOTATION MARK|(?:DOUBLE|TRIPLE|QUADRUPLE) (?:PRIME|COMMA|ACUTE|GRAVE)|DOUBLE (?:APOSTROPHE|VERTICAL LINE ABOVE)|"
+    r"CORNER BRACKET|DITTO MARK|GERSHAYIM|NIHSHVASA"
+)
+"""Names, in Unicode, of signs that are or look like quotation marks."""
+_ENTITY = re.compile(r"&(?:amp;)*(?P<name>#0*[0-9]{1,7}|#x0*[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});?", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\+(?:u(?P<u>[0-9a-f]{4})|u\{0*(?P<b>[0-9a-f]{1,6})\}|x(?P<x>[0-9a-f]{2}))", re.IGNORECASE)
+_TWICE = re.compile(r"'{2,}|(?<!`)``(?!`)")
 _HEADING = re.compile(r"(?P<indent>[ \t>]*)#{1,6}(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*")
 _RULE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*")
 _MARKER = re.compile(r"<!--\s*memory\b|^\s*[<＜]{3,}.*[>＞]{3,}\s*$", re.IGNORECASE)
@@ -58,9 +69,35 @@ def briefing(summary: bytes, state: State, preset: Preset, *, tokens: int = TOKE
 
 
 def quoted(text: str, trust: Trust) -> str:
-    """The text as a list item that tells whose word it is, on one line, in quotation marks that it cannot close."""
-    plain = _QUOTES.sub("'", one_line(INVISIBLE.sub("", text)))
+    """The text as a list item that tells whose word it is, on one line, in quotation marks that it cannot close.
+
+    No sign in it is a quotation mark, looks like a double one, or is written as one for HTML or in an escape.
+    """
+    plain = _ESCAPE.sub(_decoded, _ENTITY.sub(_decoded, one_line(INVISIBLE.sub("", text))))
+    plain = "".join("'" if _closes(char, before) else char for before, char in zip(f" {plain}", plain, strict=False))
+    plain = _TWICE.sub("'", plain)
     return f'- {LABELS.get(trust, "agent")}: "{plain}{" " if plain.endswith(chr(92)) else ""}"'
+
+
+def _decoded(match: re.Match[str]) -> str:
+    """What an entity or an escape stands for, if that is a quotation mark; else the same."""
+    known = match.groupdict()
+    code = known.get("u") or known.get("b") or known.get("x")
+    sign = unescape(f"&{known['name']};") if "name" in known else chr(min(int(code or "0", 16), sys.maxunicode))
+    return sign if any(char == "'" or _closes(char) for char in sign) else match.group()
+
+
+def _closes(char: str, before: str = " ") -> bool:
+    """True for a sign that looks like the end of a quotation; on a letter it may be that letter's accent."""
+    return _is_mark(char) and not (unicodedata.combining(char) and before.isalpha())
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(char: str) -> bool:
+    kind = unicodedata.category(char)
+    return kind not in ("Lu", "Ll", "Lt") and (
+        kind in ("Pi", "Pf") or _LOOKS_DOUBLE.search(unicodedata.name(char, "")) is not None
+    )
 
 
 def related(records: Sequence[Record]) -> str:

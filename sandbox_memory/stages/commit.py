@@ -60,6 +60,10 @@ def catch_up(
             continue
         elif id not in visible:
             edits.append(RemoveItem(item.index))
+        elif _brought_back(item, visible[id], past):
+            edits.append(RemoveItem(item.index))
+            named.extend(sources.named(visible[id]))
+            absent.append(visible[id])
         else:
             if normalise(visible[id].text) != item.normal:
                 edits.append(Revise(item.index, visible[id].text))
@@ -72,6 +76,14 @@ def catch_up(
         edits.append(Insert(record.text, record.id, record.group, record.section, sources=cited))
     edits.extend(sources.unwanted(tuple(headings)))
     return list(dict.fromkeys(edits))
+
+
+def _brought_back(item: ListItem, record: Record, past: State) -> bool:
+    """True for a line that stands where its record was at the file's marker, and is not any more: a move taken back."""
+    before = past.records.get(record.id)
+    if before is None or (before.group, before.section) == (record.group, record.section):
+        return False
+    return (item.group, item.section) == (before.group, before.section)
 
 
 class _Sources:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..belonging import Customer, Place, Titles
 from ..document.text import cleaned
 from ..errors import ModelError
 from ..governance.attribution import Quoted, failed, misattributed, whole
-from ..governance.belonging import Customer, Place
+from ..governance.borrowing import Borrowed, borrowed
 from ..governance.grounding import ungrounded
 from ..governance.grounding.acts import AGENT, OTHER, TOOL, USER
+from ..governance.idle import idle
 from ..governance.language import TRANSLATED, foreign, in_own_words
 from ..governance.lifetime import clamped
 from ..governance.policy import RULES, Surroundings, refuses
@@ -21,7 +23,7 @@ from ..layout import Layout
 from ..models import EXTRACTION, ExtractionDraft, ExtractionMaterial, MemoryDraft, QuoteDraft, Request
 from ..notes import raw_header, raw_memory_file, slug, summary_file, summary_name
 from ..records import Candidate, Evidence, Item, Kind, RawMemory, Refusal, Rollout, Segment, Trust
-from ..rollouts import is_document, others_words, pieces, trust_of
+from ..rollouts import first_request, is_document, others_words, pieces, trust_of
 from ..templates import render
 from ..tokens import estimate
 from ..transcript import MEMORY, TOKENS, Found, fitted, locate, transcribe
@@ -100,27 +102,32 @@ def verify(
     the conversation before these: they tell who said a thing first and, where many are served, whose a memory is.
     `told` are texts that memory gave its agent: that it says them again proves nothing. `summary_file` is the name that
     the conversation's summary already has; it is kept. A wholly empty draft means that there is nothing to learn: no
-    candidates, no texts. Raises a retryable `ModelError` for one that is empty in part.
+    candidates, no texts; so do runs of greetings alone. Raises a retryable `ModelError` for one that is empty in part.
     """
+    draft = ExtractionDraft() if not draft.memories and idle(rollout) else draft
     empty = not any((draft.task.strip(), draft.slug.strip(), draft.summary.strip(), draft.raw_memory.strip()))
     empty = empty and not draft.memories
     missing = [name for name in ("summary", "raw_memory") if not getattr(draft, name).strip()]
     if missing and not empty:
         raise ModelError(f"the model left {' and '.join(missing)} empty, but not all of its answer")
     said = _said(rollout, previous)
+    talk = replace(rollout, segments=(*earlier, *rollout.segments))
+    others = borrowed(talk, pieces(talk))
     task = redact(cleaned(draft.task) or _first_line(draft.summary))[:TASK_LENGTH].strip()
-    task = fit_title(task, "" if empty else _asked(rollout), said)
+    asked = "" if empty else _asked(rollout)
+    task = asked if others.made(task) else fit_title(task, asked, said)
     customer = _customer(rollout, earlier, layout)
-    if customer is not None and customer.named(task):
-        task = ""  # what else it says may be theirs alone too
-    taint = Taint(pieces(replace(rollout, segments=(*earlier, *rollout.segments))), told)
-    checking = _Checking(rollout, layout, task, said, customer, taint, len(earlier))
+    taint = Taint(pieces(talk), told)
+    checking = _Checking(rollout, layout, task, said, customer, taint, others, len(earlier))
     candidates, refused = _checked(draft, checking)
+    titles = Titles.of(customer, candidates)
+    task = titles.title(task)
     refused += tuple(Refusal(redact(each), TRANSLATED) for each in checking.translated)
     summary, unsaid = without_unsaid(redact(draft.summary.strip()), said)
     text, more = without_unsaid(redact(draft.raw_memory.strip()), said)
     refused += tuple(Refusal(f"a sentence of the notes with {word!r}", "nobody said that") for word in (*unsaid, *more))
-    chosen = slug(redact(draft.slug), task, fallback=rollout.id)
+    wish = titles.title(redact(draft.slug).replace("-", " "))
+    chosen = slug("" if others.made(wish) else wish, task, fallback=rollout.id)
     return RawMemory(
         rollout_id=rollout.id,
         updated_at=rollout.segments[-1].updated_at if rollout.segments else "unknown",
@@ -131,11 +138,9 @@ def verify(
         task=task,
         summary=summary or task,
         text=text or task,
-        candidates=candidates,
-        keywords=tuple(
-            word
-            for word in _keywords(draft.keywords[: 2 * KEYWORDS], said)
-            if customer is None or not customer.named(word)
+        candidates=titles.under(candidates, task),
+        keywords=titles.words(
+            word for word in _keywords(draft.keywords[: 2 * KEYWORDS], said) if not others.made(word)
         ),
         refused=refused,
     )
@@ -159,9 +164,9 @@ def _said(rollout: Rollout, previous: str) -> Said:
 
 
 def _asked(rollout: Rollout) -> str:
-    """The beginning of what a person asked for first."""
-    said = (item.text for segment in rollout.segments for item in segment.items if item.role == "user")
-    return redact(cleaned(next(said, "")))[:TASK_LENGTH].strip()
+    """What a person asked for first, in their own words: a sentence, or as much of it as a title holds."""
+    text = redact(cleaned(first_request(rollout))).strip()
+    return text if len(text) <= TASK_LENGTH else text[:TASK_LENGTH].rpartition(" ")[0] or text[:TASK_LENGTH]
 
 
 def _keywords(wanted: Sequence[str], said: Said) -> tuple[str, ...]:
@@ -209,10 +214,11 @@ class _Checking:
         said: Said,
         customer: Customer | None,
         taint: Taint,
+        others: Borrowed,
         earlier: int,
     ) -> None:
         self.rollout, self.layout, self.task, self.said, self.customer = rollout, layout, task, said, customer
-        self.taint, self.earlier = taint, earlier
+        self.taint, self.borrowed, self.earlier = taint, others, earlier
         self.ranks = {segment.id: rank for rank, segment in enumerate(rollout.segments)}
         self.answers: dict[tuple[str, int], Item] = {}
         self.outputs: dict[tuple[str, int], Item] = {}
@@ -266,6 +272,8 @@ class _Checking:
             raise _Refused(why)
         weight = None if memory.importance is None else clamped(memory.importance)
         subject = _words(memory.subject, self.said)
+        if self.borrowed.made(subject) and all(each.trust > Trust.EXTERNAL for each in evidence):
+            subject = ""
         places = [Place(place.segment, place.item, place.text) for place in found]
         theirs = self.customer is not None and self.customer.owns(text, kind, places, subject)
         return Candidate(kind, text, evidence, subject, self.task, weight, self.rollout.id if theirs else "")
@@ -323,7 +331,7 @@ class _Checking:
             return TOOL if item.role == "output" else AGENT
         key = (found.segment, item.index)
         if key not in self.others:
-            self.others[key] = (is_document(item.text), others_words(item.text))
+            self.others[key] = (is_document(item.text), others_words(item))
         document, spans = self.others[key]
         inside = document and found.start > EDGE and found.end < len(item.text) - EDGE
         inside = inside or self._tainted(found, Trust.USER) is not Trust.USER

@@ -16,8 +16,7 @@ from .. import showing
 from ..certain import Sure, bearing
 from ..config import MemoryPolicy
 from ..document import normalise
-from ..document.text import cleaned
-from ..drafting import TITLE_LENGTH, Denied, Refused, Wording, accounted, outweighed
+from ..drafting import Denied, Refused, Wording, accounted, named, outweighed
 from ..governance.attribution import mixed
 from ..governance.gate import DENY, REVIEW, Gate
 from ..governance.redaction import redact
@@ -121,7 +120,9 @@ class _Check:
 
     def take(self, draft: DraftOperation) -> None:
         """Accept one proposed operation, or note why not."""
-        label = redact(cleaned(f"{draft.op} {' '.join([*draft.candidates, *draft.records])}"))[:TITLE_LENGTH]
+        told = [self.candidates[name].text for name in draft.candidates if name in self.candidates]
+        told += [self.state.records[self.records[name]].text for name in draft.records if name in self.records]
+        label = named(draft, told)
         try:
             if draft.op in _REPLACING and len(set(draft.records)) > REMOVED_BY_ONE:
                 raise Refused(f"must name 1 to {REMOVED_BY_ONE} records")
@@ -252,8 +253,8 @@ class _Check:
             facts["importance"] = max(given)
         body = {
             "text": text,
-            "subject": self.wording.titled(draft.subject, subject, about),
-            "group": self.wording.titled(draft.group, group, about) or "General",
+            "subject": self.wording.trusted(draft.subject, subject, about),
+            "group": self.wording.trusted(draft.group, group, about) or "General",
             "section": self.preset.headings[kind],
             "quotes": [e.quote for e in best],
         }
@@ -338,7 +339,7 @@ class _Check:
 
     def _move(self, draft: DraftOperation, records: Sequence[Record]) -> Iterator[Operation]:
         record = self._one(records)
-        group = self.wording.titled(draft.group, "", [record])
+        group = self.wording.trusted(draft.group, "", [record])
         if not group:
             raise Refused("names no group to move to")
         if record.protected:

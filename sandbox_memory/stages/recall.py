@@ -77,7 +77,7 @@ def for_everybody(record: Record, preset: Preset) -> bool:
     """False for what is one customer's where many are served: it is not told to the run of the next.
 
     That is a preference, a text that begins with an account name, what rests on that person's words alone, what is
-    theirs for another reason (see `governance.belonging`), and what an agent wrote into the files in somebody's run.
+    theirs for another reason (see `belonging`), and what an agent wrote into the files in somebody's run.
     """
     if preset.audience != "many":
         return True

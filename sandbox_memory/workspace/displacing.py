@@ -6,15 +6,19 @@ import errno
 import logging
 import os
 import secrets
+import time
 from contextlib import suppress
 
 from . import ABSENT
 from .exchange import can_exchange, exchange
-from .folders import Unfit, content_digest, displaced_name, plain
+from .folders import PLAIN, Unfit, content_digest, displaced_name, plain
+from .writers import has_writer
 
 logger = logging.getLogger(__name__)
 
 UNKNOWN = "unknown"
+PATIENCE = 0.1
+"""Seconds to wait for an editor that was just saving into the file that was displaced."""
 
 
 class Changed(Exception):
@@ -79,14 +83,22 @@ def remove(folder: int, name: str, expected: str | None) -> None:
         raise Changed
 
 
-def settle(folder: int, aside: str, home: str, expected: str, new: str) -> bool:
+def settle(folder: int, aside: str, home: str, expected: str, new: str, *, patience: float = PATIENCE) -> bool:
     """Decide about a displaced file: drop what was expected there, or our own; put back what somebody else saved.
 
-    `expected` and `new` begin the digests of what should have stood at `home`, and of what took its place. True if
-    nothing but that was displaced.
+    `expected` and `new` begin the digests of what should have stood at `home`, and of what took its place. A file that
+    an editor has open to write is waited for, `patience` seconds long; then it stays, for the next one to decide. True
+    if nothing but what was expected was displaced.
     """
+    until = time.monotonic() + patience
+    while busy := _in_use(folder, aside):
+        if time.monotonic() >= until:
+            break
+        time.sleep(0.002)
     out, here = _print(folder, aside), _print(folder, home)
     if out.startswith((expected, new)) or out == here != UNKNOWN:
+        if busy:
+            return out.startswith(expected)
         os.unlink(aside, dir_fd=folder)
         return out.startswith(expected)
     if here == ABSENT:
@@ -97,6 +109,8 @@ def settle(folder: int, aside: str, home: str, expected: str, new: str) -> bool:
             os.replace(aside, home, src_dir_fd=folder, dst_dir_fd=folder)
             return False
         exchange(folder, aside, home)
+        if _in_use(folder, aside):
+            return False
         if _print(folder, aside).startswith(new):
             os.unlink(aside, dir_fd=folder)
             return False
@@ -105,6 +119,17 @@ def settle(folder: int, aside: str, home: str, expected: str, new: str) -> bool:
     os.rename(aside, kept, src_dir_fd=folder, dst_dir_fd=folder)
     logger.warning("%s was saved twice while it was being replaced; the earlier save is kept as %s", home, kept)
     return False
+
+
+def _in_use(folder: int, name: str) -> bool:
+    try:
+        handle = os.open(name, os.O_RDONLY | PLAIN, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        return has_writer(handle)
+    finally:
+        os.close(handle)
 
 
 def _print(folder: int, name: str) -> str:

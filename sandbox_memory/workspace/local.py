@@ -105,7 +105,7 @@ class LocalWorkspace:
             for name in names:
                 with suppress(Unfit, OSError):
                     if displaced := DISPLACED.fullmatch(name):
-                        settle(folder, name, displaced[3], displaced[1], displaced[2])
+                        settle(folder, name, displaced[3], displaced[1], displaced[2], patience=0.0)
                     elif (kind := TEMPORARY.fullmatch(name)) and (found := plain(folder, name)):
                         is_part = kind[1]  # which a session writes before it takes the lock
                         if not is_part or time.time() - found.st_mtime > _PART_SECONDS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import changes, erasing, questions  # each adds its commands
+from ..web import command as web
+from . import changes, erasing, handwork, inbox, questions, story, watching  # each adds its commands
 from .common import app
 
-__all__ = ["app", "changes", "erasing", "questions"]
+__all__ = ["app", "changes", "erasing", "handwork", "inbox", "questions", "story", "watching", "web"]

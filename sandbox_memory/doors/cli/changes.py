@@ -1,4 +1,4 @@
-"""The commands that bring something about: `demo`, `process`, `add`, `edit`, `restore`."""
+"""The commands that have models work: `demo`, `process`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ...governance.lifetime import ttl_of
-from ...records import Kind
-from . import places, reports, values
-from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, WorkspaceOption, app, opened
+from . import completing, places, reports, values
+from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, app, opened
 from .helped import NOT_DONE, Command, Held
 from .places import Misuse, Place
-from .screen import GOOD, ID, WARN, Screen, listed, many
-
-TtlOption = Annotated[
-    str | None, typer.Option("--ttl", metavar="TIME", help="How long it counts: 45min, 12h, 30d or 2w.")
-]
-ExpiresOption = Annotated[
-    str | None, typer.Option("--expires", metavar="DATE", help="Until when it counts: 2026-12-31, or 2026-12-31T18:00.")
-]
-ImportanceOption = Annotated[
-    float | None, typer.Option("--importance", metavar="0..1", help="How much it counts against others of its age.")
-]
-PinOption = Annotated[bool | None, typer.Option("--pin/--no-pin", help="Never let it go for want of room.")]
-KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+from .screen import Screen
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory demo")
@@ -60,7 +46,13 @@ def process(
         str | None, typer.Option("--model", metavar="NAME", help="offline, or a model that the Agents SDK knows.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help="What to remember; `layouts` lists them.")
+        str | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="What to remember; `layouts` lists them.",
+            autocompletion=completing.presets,
+        ),
     ] = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
@@ -124,7 +116,7 @@ def _process(held: Held, place: Place, screen: Screen, model: str | None, *, aga
         used = " and ".join("the offline model" if name == "offline" else name for name in dict.fromkeys(names))
         reports.processed(screen, place, report, facts, model=used, seconds=seconds, verbose=verbose)
     left = {key: facts[key] for key in ("pending", "unconsolidated", "records")}
-    return {**values.heading(place, memory.layout), "ok": done, **values.report(report), **left}
+    return {**values.heading(place, memory), "ok": done, **values.report(report), **left}
 
 
 @contextlib.contextmanager
@@ -146,103 +138,3 @@ def _progress() -> Iterator[Any]:
             bars.update(task, description=what, completed=done, total=of)
 
         yield told
-
-
-@app.command(cls=Command, epilog='Example: sandbox-memory add "I review migrations myself." --kind preference')
-def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT", hidden=True)],
-    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help=KINDS)] = Kind.FACT,
-    group: Annotated[str, typer.Option("--group", metavar="TITLE", help="The task group to put it in.")] = "General",
-    ttl: TtlOption = None,
-    expires: ExpiresOption = None,
-    importance: ImportanceOption = None,
-    pin: PinOption = None,
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Remember a line in so many words.
-
-    It counts as written by hand, and no machine alters it. With --ttl or --expires it is out of sight from then on.
-    """
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    record = memory.add(text, kind=kind, group=group, **_life(ttl, expires, importance, pin))
-    if as_json:
-        document = {"record": values.record(record, {record.id}, {item.id: item.line for item in memory.items()})}
-        screen.document({**values.heading(place, memory.layout), **document})
-        return
-    screen.column(record.id, record.text, width=14, style=ID)
-    where = place.path(memory.layout.handbook)
-    screen.line(("remembered", GOOD), f" in {where} under {record.group} › {record.section}", indent=14, hang=2)
-    if record.trust.label != "hand":
-        why = "as the agent's word: a session is open, whose agent may give commands too; a key tells you from it"
-        screen.line((why, WARN), indent=14, hang=2)
-
-
-@app.command(cls=Command, epilog='Example: sandbox-memory edit m-7f3a9c2b1d "The staging port is 9443."')
-def edit(
-    id: Annotated[str, typer.Argument(metavar="ID", hidden=True)],
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", hidden=True)] = None,
-    expect: Annotated[
-        int | None, typer.Option("--expect", metavar="VERSION", help="Only if it is at that version; `why` says which.")
-    ] = None,
-    ttl: TtlOption = None,
-    expires: ExpiresOption = None,
-    importance: ImportanceOption = None,
-    pin: PinOption = None,
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Give a memory other words, or another lifetime.
-
-    It then counts as written by hand. With --expect, nothing is changed if somebody was faster: both texts are shown.
-    """
-    life = _life(ttl, expires, importance, pin)
-    if text is None and not life:
-        raise Misuse("there is nothing to change: give the new TEXT, --ttl, --expires, --importance or --pin")
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    record = memory.revise(id, text, expected_version=expect, **life)
-    if as_json:
-        screen.document({**values.heading(place, memory.layout), "record": values.record(record, {record.id})})
-        return
-    screen.column(record.id, record.text, width=14, style=ID)
-    screen.line(("changed", GOOD), f", version {record.version}", indent=14)
-
-
-@app.command(cls=Command, epilog="Example: sandbox-memory restore m-7f3a9c2b1d")
-def restore(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True)],
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Bring back what expired, or was let go, deleted or superseded.
-
-    `show --all` lists these. What was forgotten does not come back.
-    """
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    records = memory.restore(*ids)
-    if as_json:
-        restored = [values.record(record, memory.state().visible()) for record in records]
-        screen.document({**values.heading(place, memory.layout), "restored": restored})
-        return
-    for record in records:
-        screen.column(record.id, record.text, width=14, style=ID)
-    screen.line((f"{many(len(records), 'memory', 'memories')} brought back", GOOD), indent=14)
-
-
-def _life(ttl: str | None, expires: str | None, importance: float | None, pin: bool | None) -> dict[str, Any]:
-    """The options that say how long and how much a memory counts, as far as they are given."""
-    try:
-        given: dict[str, Any] = {"ttl": ttl_of(ttl) if ttl is not None else None, "expires": expires}
-    except ValueError as error:
-        raise Misuse(f"--ttl: {error}") from error
-    given |= {"importance": importance, "pinned": pin}
-    return {name: value for name, value in given.items() if value is not None}

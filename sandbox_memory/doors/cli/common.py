@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import keys
+from . import completing, keys
 from .helped import Commands
-from .places import Place
+from .places import OPENED, Place
 
 if TYPE_CHECKING:
     from ..plain import OpenMemory
@@ -18,24 +18,40 @@ app = typer.Typer(
     name="sandbox-memory",
     cls=Commands,
     help="Memory that an agent writes and a person can edit: plain markdown in a workspace.\n\n"
-    "PATH is a workspace, the folder that holds memories/ and sessions/. Inside one it may be left out.",
+    "PATH is a workspace, the folder that holds memories/ and sessions/. Inside one it may be left out.\n\n"
+    "A command first takes in what was edited in the files, and says so; `check` and dry runs write nothing.",
     epilog="Example: sandbox-memory process path/to/workspace --model offline",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", hidden=True)]
+PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", hidden=True, autocompletion=completing.shell)]
 WorkspaceOption = Annotated[
-    Path | None, typer.Option("--workspace", metavar="PATH", help="The workspace; by default the one around you.")
+    Path | None,
+    typer.Option(
+        "--workspace",
+        metavar="PATH",
+        help="The workspace; by default the one around you.",
+        autocompletion=completing.shell,
+    ),
 ]
 MemoriesOption = Annotated[
-    str | None, typer.Option("--memories", metavar="DIR", help="The memory's folder in the workspace.")
+    str | None,
+    typer.Option(
+        "--memories", metavar="DIR", help="The memory's folder in the workspace.", autocompletion=completing.memories
+    ),
 ]
 SessionsOption = Annotated[
-    str | None, typer.Option("--sessions", metavar="DIR", help="The transcripts' folder in the workspace.")
+    str | None,
+    typer.Option(
+        "--sessions",
+        metavar="DIR",
+        help="The transcripts' folder in the workspace.",
+        autocompletion=completing.shell,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON document instead.")]
 
@@ -69,7 +85,7 @@ def opened(place: Place) -> OpenMemory:
     """The memory of that place."""
     from ..plain import open_memory
 
-    return open_memory(
+    memory = open_memory(
         place.root,
         memories_dir=place.memories_dir,
         sessions_dir=place.sessions_dir,
@@ -77,3 +93,5 @@ def opened(place: Place) -> OpenMemory:
         scope=place.scope,
         key=keys.key(),
     )
+    OPENED.get().append(memory)
+    return memory

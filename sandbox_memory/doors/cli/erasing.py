@@ -11,11 +11,11 @@ import typer
 
 from ...errors import Unknown
 from ...scope import MemoryScope
-from . import places, values
+from . import completing, places, values
 from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
 from .helped import NOT_DONE, Command
 from .places import Misuse, Place
-from .screen import BAD, FAINT, GOOD, ID, Screen, many
+from .screen import BAD, FAINT, GOOD, ID, Screen, kept, many
 
 if TYPE_CHECKING:
     from ...pipeline.forgetting.carrying import Outcome
@@ -26,7 +26,9 @@ SHOWN = 40
 
 @app.command(cls=Command, epilog="Example: sandbox-memory forget m-7f3a9c2b1d")
 def forget(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", hidden=True)] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.records)
+    ] = None,
     subject: Annotated[str, typer.Option("--subject", metavar="TEXT", help="What the memories are about.")] = "",
     rollout: Annotated[str, typer.Option("--rollout", metavar="ID", help="A whole conversation.")] = "",
     user: Annotated[str, typer.Option("--user", metavar="NAME", help="What that user said of themselves.")] = "",
@@ -80,7 +82,7 @@ def forget(
         if not scopes:
             raise
     if as_json:
-        documents = [{**values.heading(each, opened(each).layout), **_document(outcome)} for each, outcome in done]
+        documents = [_document(each, outcome) for each, outcome in done]
         screen.document(documents[0] if len(documents) == 1 else {"memories": documents})
     else:
         for each, outcome in done:
@@ -105,14 +107,16 @@ def _beside(receipt: Path | None, number: int) -> Path | None:
     return receipt.with_name(f"{receipt.stem}-{number + 1}{receipt.suffix}")
 
 
-def _document(outcome: Outcome) -> dict[str, Any]:
+def _document(place: Place, outcome: Outcome) -> dict[str, Any]:
+    memory = opened(place)
     return {
+        **values.heading(place, memory),
         "id": outcome.erasure.id,
         "way": outcome.erasure.way,
         "dry_run": outcome.dry,
         "ok": outcome.done,
-        "forgotten": [values.record(record, ()) for record in outcome.records],
-        "retold": [values.record(record, ()) for record in outcome.retold],
+        "forgotten": values.all_of(memory, outcome.records, dry=outcome.dry),
+        "retold": values.all_of(memory, outcome.retold, dry=outcome.dry),
         "found": [asdict(place) for place in outcome.found],
         "left": [asdict(place) for place in outcome.left],
         "receipts": outcome.receipts,
@@ -132,16 +136,16 @@ def _told(screen: Screen, place: Place, outcome: Outcome) -> None:
     erased = f"{many(len(outcome.records), 'memory', 'memories')} erased"
     screen.line((erased, GOOD), f", {many(count, 'file')} rewritten", indent=14)
     for path in outcome.receipts:
-        screen.line("receipt: ", (path, FAINT), indent=14, hang=2)
+        screen.line("receipt: ", kept(path, FAINT), indent=14, hang=2)
     if outcome.left:
         screen.line(("It still stands here:", BAD))
         for left in outcome.left:
-            screen.line(_where(place, left.path, left.line), (f"  {left.what}", FAINT), indent=2, hang=2)
+            screen.line(kept(_where(place, left.path, left.line), ""), (f"  {left.what}", FAINT), indent=2, hang=2)
 
 
 def _listed(screen: Screen, place: Place, outcome: Outcome) -> None:
     for found in outcome.found[:SHOWN]:
-        screen.line(_where(place, found.path, found.line), (f"  {found.what}", FAINT), indent=2, hang=2)
+        screen.line(kept(_where(place, found.path, found.line), ""), (f"  {found.what}", FAINT), indent=2, hang=2)
     if (more := len(outcome.found) - SHOWN) > 0:
         screen.line((f"and {more:,} more; --json lists all", FAINT), indent=2)
 

@@ -14,12 +14,20 @@ from typer.core import TyperCommand, TyperGroup
 
 from ...errors import ConfigError, SandboxMemoryError
 from ...scope import PARTS
-from .places import SCOPE, Misuse
-from .screen import complain
+from .places import CALL, OPENED, SCOPE, Misuse
+from .screen import Screen, complain, many
 
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""What the parser raises, whichever library this version of Typer is made of."""
+_JSON = "sandbox_memory.json"
 NOT_DONE, WRONG_USE, INTERRUPTED = 1, 2, 130
-ORDER = tuple("demo process status show history why add edit restore forget check vouch layouts".split())
+ORDER = tuple(
+    "demo process status show why web watch add edit pin inbox history diff undo restore forget rebuild check vouch "
+    "layouts".split()
+)
 
+_QUOTED = re.compile("[“`][^”`]*[”`]")
+_HINT = re.compile(r"; |\. (?=\S)")
 _TITLE = re.compile(r"^ *(Usage|Options|Commands|Example):", re.MULTILINE)
 
 
@@ -47,6 +55,16 @@ class Command(TyperCommand):
     def get_help(self, ctx: Any) -> str:
         """The help text."""
         return _styled(super().get_help(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; `places` can then say how it takes a workspace."""
+        words = [str(p.metavar) for p in self.params if p.param_type_name == "argument" and p.required]
+        words += ["--workspace PATH"] if any(param.name == "workspace" for param in self.params) else ["PATH"]
+        token = CALL.set(" ".join(["sandbox-memory", str(ctx.info_name), *words]))
+        try:
+            return super().invoke(ctx)
+        finally:
+            CALL.reset(token)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line; what may be left out stands in brackets."""
@@ -88,26 +106,68 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The commands, those that one meets first before the others."""
-        return sorted(self.commands, key=ORDER.index)
+        return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the options before the command, once it is known whether errors are to be JSON."""
+        words = args[: args.index("--")] if "--" in args else args
+        ctx.meta[_JSON] = "--json" in words
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            raise _misused(error, as_json=ctx.meta[_JSON]) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was called."""
         logger, held = logging.getLogger("sandbox_memory"), Held()
         logger.addHandler(held)
         ctx.obj = held
-        token = SCOPE.set({})
+        as_json: bool = ctx.meta.get(_JSON, False)
+        token, opened = SCOPE.set({}), OPENED.set([])
         try:
             return super().invoke(ctx)
         except SandboxMemoryError as error:
-            complain("error", str(error))
-            raise typer.Exit(WRONG_USE if isinstance(error, (Misuse, ConfigError)) else NOT_DONE) from error
+            code = WRONG_USE if isinstance(error, (Misuse, ConfigError)) else NOT_DONE
+            raise _failed(str(error), code, as_json=as_json) from error
+        except UsageError as error:
+            raise _misused(error, as_json=as_json) from error
         except KeyboardInterrupt:
-            complain("error", "interrupted. What was done is kept, the rest is pending; run the same command again")
-            raise typer.Exit(INTERRUPTED) from None
+            message = "interrupted. What was done is kept, the rest is pending; run the same command again"
+            raise _failed(message, INTERRUPTED, as_json=as_json) from None
         finally:
+            taken_in = sum(memory.adopted for memory in OPENED.get())
+            OPENED.reset(opened)
             SCOPE.reset(token)
             logger.removeHandler(held)
             held.tell()
+            if taken_in and not as_json:
+                were = many(taken_in, "change made in the files was", "changes made in the files were")
+                complain("note", f"{were} taken in; `sandbox-memory history` shows it")
+
+
+def _failed(message: str, code: int, *, as_json: bool, hint: str = "") -> typer.Exit:
+    """Tell of an error: a line on stderr, or with --json the one document on stdout; the exit that goes with it."""
+    if as_json:
+        said, found = (message, hint) if hint else parted(message)
+        Screen(as_json=True).document({"error": {"message": said, "hint": found}})
+    else:
+        complain("error", f"{message}{'. ' if hint else ''}{hint}")
+    return typer.Exit(code)
+
+
+def parted(message: str) -> tuple[str, str]:
+    """What was wrong, and what to do about it: what stands behind the last break outside of quotes."""
+    bare = _QUOTED.sub(lambda found: "_" * len(found[0]), message)
+    last = next(reversed(list(_HINT.finditer(bare))), None)
+    return (message[: last.start()], message[last.end() :]) if last else (message, "")
+
+
+def _misused(error: Any, *, as_json: bool) -> Any:
+    """A wrong use that the command line's parser found, told as it tells it, or with --json as the one document."""
+    if not as_json:
+        return error
+    path = error.ctx.command_path if error.ctx else "sandbox-memory"
+    return _failed(error.format_message(), WRONG_USE, as_json=True, hint=f"`{path} --help` says how")
 
 
 class Held(logging.Handler):
@@ -126,6 +186,11 @@ class Held(logging.Handler):
         """Drop the warnings about these causes: the command has named them itself."""
         known = set(causes)
         self._messages = {m: args for m, args in self._messages.items() if known.isdisjoint(map(str, args))}
+
+    def taken(self) -> list[str]:
+        """The warnings so far, which the command tells itself."""
+        messages, self._messages = list(self._messages), {}
+        return messages
 
     def tell(self) -> None:
         """Write what was kept to stderr."""

@@ -8,14 +8,22 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...errors import SandboxMemoryError
 from ...layout import load_preset
 from ...scope import PARTS, MemoryScope, is_scope
 
+if TYPE_CHECKING:
+    from ..plain import OpenMemory
+
 MEMORIES, SESSIONS = "memories", "sessions"
 SCOPE: ContextVar[Mapping[str, str]] = ContextVar("sandbox_memory_scope", default={})  # noqa: B039 - never changed
 """The parts of a scope that the command was given, by their names."""
+CALL: ContextVar[str] = ContextVar("sandbox_memory_call", default="sandbox-memory status PATH")
+"""How the command that runs is given a workspace."""
+OPENED: ContextVar[list[OpenMemory]] = ContextVar("sandbox_memory_opened", default=[])  # noqa: B039 - set before use
+"""The memories that the command has opened."""
 
 
 class Misuse(SandboxMemoryError):
@@ -133,7 +141,7 @@ def elsewhere(place: Place) -> list[tuple[str, str]]:
     """
     if place.scope.folder or any(map(is_scope, place.memories_dir.split("/"))):
         return []
-    found = {name: "sessions" + name.removeprefix(MEMORIES) for name in _ledgers(place.root)}
+    found = {name: "sessions" + name.removeprefix(MEMORIES) for name in ledgers(place.root)}
     for folder in [place.root / SESSIONS, *_folders(place.root / SESSIONS)]:
         if _transcripts(folder) and not is_scope(folder.name):
             sessions = folder.relative_to(place.root).as_posix()
@@ -162,16 +170,18 @@ def _around(start: Path, memories_dir: str | None) -> Path:
         for root in candidates:
             if holds(root):
                 return root
+    call = CALL.get()
+    here = f"; `{call.replace('PATH', '.')}` begins one in this folder" if " add " in call else ""
     raise Misuse(
         f"no workspace is here: neither {start} nor a folder above it holds memories/ledger.jsonl, "
-        "memories/MEMORY.md or sessions/. Go into a workspace, or name one, as in `sandbox-memory status PATH`"
+        f"memories/MEMORY.md or sessions/. Go into a workspace, or name one, as in `{call}`{here}"
     )
 
 
 def _holds_memory(root: Path, memories_dir: str | None) -> bool:
     if memories_dir is not None:
         return (root / memories_dir).is_dir()
-    return _begun(root) or bool(_ledgers(root)) or _transcripts(root / SESSIONS) or bool(scopes(root))
+    return _begun(root) or bool(ledgers(root)) or _transcripts(root / SESSIONS) or bool(scopes(root))
 
 
 def _begun(root: Path, memories_dir: str = MEMORIES) -> bool:
@@ -188,7 +198,7 @@ def _only(root: Path) -> str:
     """The memories folder to use where none is named: the usual one, or the only one that there is."""
     if _begun(root) or _transcripts(root / SESSIONS):
         return MEMORIES
-    others = _ledgers(root)
+    others = ledgers(root)
     if len(others) > 1:
         names = ", ".join(others)
         raise Misuse(f"{shown(root)} has several memories, {names}; say which, as in --memories {others[0]}")
@@ -218,7 +228,7 @@ def _of_preset(root: Path, name: str, memories: str | None, sessions: str | None
     return found.memories_dir, found.sessions_dir
 
 
-def _ledgers(root: Path) -> list[str]:
+def ledgers(root: Path) -> list[str]:
     """The memories folders below `memories/` that have a ledger of their own."""
     return [name for name in _layouts(root) if (root / name / "ledger.jsonl").is_file()]
 

@@ -1,20 +1,18 @@
-"""The commands that only tell: `status`, `show`, `history`, `why`, `check`, `layouts`; and `vouch`, after a check."""
+"""The commands about how it stands: `status`, `show`, `check`, `layouts`; and `vouch`, after a check."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from ...layout import load_preset, preset_names
-from ...records import Status
-from . import places, reports, values, views
-from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, WorkspaceOption, app, opened
+from . import completing, places, reports, values, views
+from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, app, opened
 from .helped import NOT_DONE, Command
-from .screen import FAINT, GOOD, STRONG, Screen, many
+from .screen import GOOD, STRONG, Screen, many
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory status")
@@ -33,7 +31,7 @@ def status(
     memory = opened(place)
     facts = memory.status()
     if as_json:
-        screen.document({**values.heading(place, memory.layout), **facts})
+        screen.document({**values.heading(place, memory), **facts})
         return
     reports.status(screen, place, facts)
     if not facts["records"] or facts["pending"] or facts["unconsolidated"]:
@@ -49,7 +47,12 @@ def show(
     ] = False,
     as_of: Annotated[
         str | None,
-        typer.Option("--as-of", metavar="TIME|COMMIT", help="What was so then: 2026-12-31T18:00, or 41 of `history`."),
+        typer.Option(
+            "--as-of",
+            metavar="TIME|COMMIT",
+            help="What was so then: 2026-12-31T18:00, or 41 of `history`.",
+            autocompletion=completing.commits,
+        ),
     ] = None,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
@@ -65,9 +68,9 @@ def show(
     if as_of is not None:
         then = memory.as_of(as_of)
         if as_json:
-            records = [values.record(record, memory.state().visible()) for record in then.records]
+            records = values.all_of(memory, then.records)
             when = {"as_of": {"commit": then.commit, "at": then.at}}
-            screen.document({**values.heading(place, memory.layout), **when, "records": records})
+            screen.document({**values.heading(place, memory), **when, "records": records})
         else:
             views.then(screen, then)
         return
@@ -78,7 +81,7 @@ def show(
         order = [record for _, _, record in views.in_order(visible, items)]
         rest = [record for id, record in state.records.items() if id not in visible] if everything else []
         records = [values.record(record, visible, lines) for record in [*order, *rest]]
-        screen.document({**values.heading(place, memory.layout), "records": records})
+        screen.document({**values.heading(place, memory), "records": records})
         return
     if not visible:
         screen.line((f"Nothing is remembered in {place.path(memory.layout.memories_dir)} yet.", STRONG), hang=2)
@@ -90,76 +93,19 @@ def show(
         views.out_of_sight(screen, state)
 
 
-@app.command(cls=Command, epilog="Example: sandbox-memory history -n 5")
-def history(
-    path: PathArgument = None,
-    number: Annotated[
-        int | None, typer.Option("-n", "--number", metavar="N", min=1, help="Only the newest N commits.")
-    ] = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell what changed, when, and by whom, the newest first.
-
-    PATH is the workspace; by default the one around you.
-    """
-    place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    commits = memory.history()
-    chosen = commits[:number]
-    if as_json:
-        screen.document({**values.heading(place, memory.layout), "commits": chosen, "total": len(commits)})
-        return
-    if not commits:
-        screen.line("Nothing has happened yet.")
-    views.history(screen, chosen)
-    if len(chosen) < len(commits):
-        screen.gap()
-        screen.line((f"{many(len(commits) - len(chosen), 'older commit')} left out", FAINT))
-
-
-@app.command(cls=Command, epilog="Example: sandbox-memory why memories/MEMORY.md:12")
-def why(
-    target: Annotated[str, typer.Argument(metavar="FILE:LINE|ID", hidden=True)],
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show who said it, when, and where.
-
-    For a line of MEMORY.md or memory_summary.md, or for an id such as m-7f3a9c2b1d: the quotes, looked up in the
-    transcripts now, and what happened to the memory since.
-    """
-    if memories is None and (file := places.of_file(target, workspace)):
-        workspace, memories, target = workspace or file[0], file[1], file[2]
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    reason = memory.why(target)
-    left = memory.standing(reason.record.id) if reason.record.status is Status.DELETED else []
-    if as_json:
-        standing = {"standing": [asdict(found) for found in left]} if left else {}
-        screen.document({**values.heading(place, memory.layout), **values.reason(reason), **standing})
-        return
-    line = next((item.line for item in memory.items() if item.id == reason.record.id), 0)
-    handbook = place.path(memory.layout.handbook)
-    views.why(screen, reason, f"{handbook}:{line}" if line else handbook)
-    views.left_over(screen, reason.record.id, list(dict.fromkeys(place.path(found.path) for found in left)))
-
-
 @app.command(cls=Command, epilog="Example: sandbox-memory check && echo all is well")
 def check(
     path: PathArgument = None,
+    fix: Annotated[bool, typer.Option("--fix", help="First mend what can be mended without you.")] = False,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Verify the history, every quote, and who wrote it.
 
-    Finds commits that were changed, quotes that do not stand where they say, and lines that something else than this
-    user's programs wrote. Writes nothing. Exits with 1 if something does not verify. PATH is the workspace; by default
-    the one around you.
+    Finds commits that were changed, quotes that do not stand where they say, lines that something else than this user's
+    programs wrote, secrets, and files that are behind, orphaned or left over. Writes nothing, unless --fix is given.
+    Exits with 1 if something does not verify. PATH is the workspace; by default the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     logger = logging.getLogger("sandbox_memory")
@@ -167,11 +113,11 @@ def check(
     logger.setLevel(logging.ERROR)  # the report says it all
     try:
         memory = opened(place)
-        report = memory.check()
+        report = memory.check(fix=fix)
     finally:
         logger.setLevel(level)
     if as_json:
-        screen.document({**values.heading(place, memory.layout), **values.check(report)})
+        screen.document({**values.heading(place, memory), **values.check(report)})
     else:
         reports.check(screen, report)
     if not report.ok:
@@ -203,7 +149,7 @@ def vouch(
             raise typer.Exit(NOT_DONE)
     done = memory.vouch()
     if as_json:
-        screen.document({**values.heading(place, memory.layout), "commits": done.commits, "lines": done.lines})
+        screen.document({**values.heading(place, memory), "commits": done.commits, "lines": done.lines})
         return
     screen.line((f"{many(done.commits, 'commit')} and {many(done.lines, 'transcript line')} taken in", GOOD))
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
+
 from .places import MEMORIES, Place, elsewhere
-from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Screen, listed, many, size, when
+from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Screen, kept, listed, many, size, when
 
 if TYPE_CHECKING:
     from ...inquiry import CheckReport, Finding
     from ...pipeline import Report
 
-NOTES = ("unanchored", "torn", "gone", "live", "planted")
-"""What `check` finds that does not fail it."""
 MOST = 8
 """How many findings of one kind are told; the rest is counted."""
 
@@ -21,7 +21,7 @@ MOST = 8
 def status(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
     """Counts, what is pending and why, and what stands in the way."""
     folders = f"  {facts['memories_dir']}/, {facts['sessions_dir']}/, layout {facts['preset']}"
-    screen.line((place.whole, STRONG), (folders, FAINT), hang=2)
+    screen.line(kept(place.whole, STRONG), (folders, FAINT), hang=2)
     screen.gap()
     kinds = sorted(facts["records_by_kind"].items(), key=lambda entry: (-entry[1], entry[0]))
     by_kind = f": {listed(many(count, kind) for kind, count in kinds)}" if kinds else ""
@@ -35,7 +35,7 @@ def status(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
     pending(screen, facts)
     if facts["inbox"]:
         asks = many(len(facts["inbox"]), "question")
-        screen.column("inbox", (asks, WARN), f" for you in {place.path(facts['memories_dir'] + '/INBOX.md')}")
+        screen.column("inbox", (asks, WARN), " for you in ", kept(place.path(facts["memories_dir"] + "/INBOX.md"), ""))
         for text in facts["inbox"]:
             screen.line(text, indent=15, hang=2)
     if facts["open_sessions"]:
@@ -214,18 +214,21 @@ def empty(screen: Screen, place: Place, facts: Mapping[str, Any]) -> None:
 
 def hint(screen: Screen, what: str, why: str) -> None:
     """A command or a file, and what it is for."""
-    screen.column(what, (why, FAINT), width=44, indent=2, style=ID)
+    gap = " " * max(2, 44 - cell_len(what))
+    screen.line(kept(what), gap, (why, FAINT), indent=2, hang=2)
 
 
 def _found(screen: Screen, kind: str, findings: Sequence[Finding]) -> None:
     """What was found of one kind; of very many, the first few."""
+    from ...trusting.checking import NOTES
+
     style = WARN if kind in NOTES else BAD
     told = findings if len(findings) <= MOST + 1 else findings[:MOST]
     for number, finding in enumerate(told):
-        screen.column("" if number else kind, (finding.where, ID), f"  {finding.what}", width=14, style=style)
+        screen.column("" if number else kind, kept(finding.where), f"  {finding.what}", width=14, style=style)
         next_hint = told[number + 1].hint if number + 1 < len(told) else ""
         if finding.hint and finding.hint != next_hint:
-            screen.line((finding.hint, FAINT), indent=14)
+            screen.line((finding.hint, FAINT), indent=14, hang=2)
     if len(told) < len(findings):
         more = f"and {len(findings) - len(told):,} more of this kind; --json lists them all"
         screen.line((more, FAINT), indent=14)
@@ -248,7 +251,13 @@ def _anchored(screen: Screen, report: CheckReport) -> None:
 
 
 def check(screen: Screen, report: CheckReport) -> None:
-    """What was verified, what does not hold, and the verdict."""
+    """What was mended and verified, what does not hold, and the verdict."""
+    from ...trusting.checking import NOTES
+
+    for what in report.mended:
+        screen.column("mended", what, width=14, style=GOOD)
+    if report.mended:
+        screen.gap()
     problems = [finding for finding in report.findings if finding.kind not in NOTES]
     chain = [finding for finding in report.findings if finding.kind == "chain"]
     follow = "an unbroken chain" if not chain else f"{many(len(chain), 'break')} in the chain"
@@ -257,6 +266,8 @@ def check(screen: Screen, report: CheckReport) -> None:
     whole = report.standing_receipts == report.receipts
     stand = f"{report.standing_receipts:,} of {many(report.receipts, 'quote')} stand where they say"
     screen.column("quotes", (stand, GOOD if whole else BAD), width=14)
+    sizes = ", ".join(f"{name} {size(count)}" for name, count in report.sizes.items())
+    screen.column("size", (sizes, FAINT), width=14)
     kinds: dict[str, list[Finding]] = {}
     for finding in sorted(report.findings, key=lambda finding: finding.kind in NOTES):
         kinds.setdefault(finding.kind, []).append(finding)
@@ -268,7 +279,7 @@ def check(screen: Screen, report: CheckReport) -> None:
         screen.line((f"{many(len(problems), 'thing does', 'things do')} not verify.", BAD))
     elif not report.anchored and report.commits:
         screen.line(("Nothing contradicts, but it is unanchored:", WARN), " who wrote it cannot be told here.", hang=2)
-    elif {"live", "planted"} & kinds.keys():
+    elif {"live", "planted", "orphan", "behind", "left"} & kinds.keys():
         screen.line(("The history verifies;", GOOD), (" look at what is named above.", WARN))
     elif whole:
         screen.line(("Everything verifies.", GOOD))

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ...characters import ACTIVE
 from ...document.text import CJK
 
 WIDEST = 100
@@ -23,12 +24,16 @@ STRONG, FAINT, ID, GOOD, BAD, WARN = "bold", "dim", "cyan", "green", "bold red",
 TRUST = {"hand": "green", "user": "green", "observed": "blue", "agent": "yellow", "external": "red"}
 
 # What would move the cursor, set colours or turn the direction of writing: a remembered text never does.
-_ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_ACTIVE = re.compile(f"[{ACTIVE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WIDE = re.compile(f"[{CJK}]")
 # Marks that must not begin a line, and those that must not end one.
 _CLOSING = frozenset("，。、；：？！）】》」』〉〕”’…—,.;:?!)]}%")
 _OPENING = frozenset("（【《「『〈〔“‘([{")
+
+_KEPT = "\ufdd0"
+"""Stands for a space at which a line is not broken; no text has it, being no character."""
+_COMMAND = re.compile("`[^`]{1,200}`")
 
 Part = str | Text | tuple[str, str]
 
@@ -37,12 +42,14 @@ class Screen:
     """Where a command writes its outcome.
 
     On a terminal, lines are wrapped at its width, at most at `WIDEST`; into a pipe they are not, so that what belongs
-    together stays on one line, unless the variable COLUMNS says how wide to write.
+    together stays on one line, unless the variable COLUMNS says how wide to write. No word is broken, and no path or
+    command that may be copied: what is longer than a line stays whole, and the terminal wraps it.
     """
 
-    def __init__(self, *, as_json: bool = False) -> None:
+    def __init__(self, *, as_json: bool = False, errors: bool = False) -> None:
         self.as_json = as_json
-        self.console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+        file = sys.stderr if errors else sys.stdout
+        self.console = Console(file=file, highlight=False, markup=False, emoji=False)
         wraps = self.console.is_terminal or "COLUMNS" in os.environ
         self.width = max(20, min(self.console.width, WIDEST)) if wraps else None
 
@@ -51,11 +58,12 @@ class Screen:
         whole = Text()
         for part in parts:
             if isinstance(part, tuple):
-                whole.append(safe(part[0]), style=part[1])
+                whole.append(_commands_kept(safe(part[0])), style=part[1])
             else:
-                whole.append_text(part if isinstance(part, Text) else Text(safe(part)))
+                whole.append_text(part if isinstance(part, Text) else Text(_commands_kept(safe(part))))
         lines = [whole] if self.width is None else wrapped(whole, self.width - indent, hang)
         for number, text in enumerate(lines):
+            text.plain = text.plain.replace(_KEPT, " ")
             margin = Text(" " * (indent + (hang if number else 0)))
             self.console.print(margin.append_text(text), soft_wrap=True)
 
@@ -77,16 +85,26 @@ class Screen:
         sys.stdout.write(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
+def kept(text: str, style: str = ID) -> Text:
+    """A path or a command, which no line break parts: it can be copied as it stands."""
+    return Text(safe(text).replace(" ", _KEPT), style=style)
+
+
+def _commands_kept(text: str) -> str:
+    return _COMMAND.sub(lambda found: found[0].replace(" ", _KEPT), text)
+
+
 def safe(text: str) -> str:
     """The text on one line, nothing in it acting on the terminal: such characters are shown as their escapes."""
-    text = _SURROGATE.sub("\ufffd", " ".join(text.splitlines()).replace("\t", " "))
+    text = _SURROGATE.sub("\ufffd", " ".join(text.splitlines()).replace("\t", " ").replace(_KEPT, "\ufffd"))
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def wrapped(text: Text, width: int, hang: int) -> list[Text]:
     """The text in lines of at most `width` columns, those after the first `hang` columns narrower.
 
-    Chinese and Japanese break between any two characters, but not before a closing mark or after an opening one.
+    Chinese and Japanese break between any two characters, but not before a closing mark or after an opening one. A word
+    that is longer than a line is not broken: it is the only thing on its line that may be too wide.
     """
     width = max(width, hang + 8)
     breaks, used, room = [], 0, width
@@ -95,7 +113,7 @@ def wrapped(text: Text, width: int, hang: int) -> list[Text]:
         if needed > room - used and used:
             breaks.append(start)
             used, room = 0, width - hang
-        if needed > room:
+        if needed > room and _WIDE.search(piece):
             for offset, character in enumerate(piece):
                 cells = cell_len(character)
                 if used + cells > room:
@@ -155,7 +173,6 @@ def listed(parts: Iterable[str], word: str = "and") -> str:
 
 
 def complain(word: str, message: str) -> None:
-    """Write one line to stderr: `error: …` or `warning: …`."""
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    line = Text().append(f"{word}:", style=BAD if word == "error" else WARN).append(" " + safe(message))
-    console.print(line, soft_wrap=not console.is_terminal)
+    """Write to stderr: `error: …`, `warning: …` or `note: …`; one line of it, unless the terminal is narrower."""
+    style = {"error": BAD, "warning": WARN}.get(word, FAINT)
+    Screen(errors=True).line((f"{word}:", style), f" {message}", hang=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +12,32 @@ from .places import Place
 
 if TYPE_CHECKING:
     from ...inquiry import CheckReport, Reason
-    from ...layout import Layout
     from ...pipeline import Report
+    from ..plain import OpenMemory
 
 
-def heading(place: Place, layout: Layout) -> dict[str, Any]:
-    """Which memory a document is about."""
+def heading(place: Place, memory: OpenMemory) -> dict[str, Any]:
+    """Which memory a document is about, and how many changes made in its files the command has taken in."""
+    layout = memory.layout
     return {
         "workspace": place.whole,
         "memories_dir": layout.memories_dir,
         "sessions_dir": layout.sessions_dir,
         "preset": layout.preset.name,
+        "adopted": memory.adopted,
     }
+
+
+def standing(memory: OpenMemory, record: Record, *, dry: bool = False) -> dict[str, Any]:
+    """A record with whether and where it stands now."""
+    return all_of(memory, [record], dry=dry)[0]
+
+
+def all_of(memory: OpenMemory, records: Iterable[Record], *, dry: bool = False) -> list[dict[str, Any]]:
+    """These records with whether and where each stands now; `dry` for a command that writes nothing."""
+    visible = memory.adopt(dry_run=dry).state.visible()
+    lines = {item.id: item.line for item in memory.items() if item.id in visible}
+    return [record(each, visible, lines) for each in records]
 
 
 def record(record: Record, visible: Collection[str], lines: Mapping[str, int] | None = None) -> dict[str, Any]:
@@ -56,16 +70,17 @@ def record(record: Record, visible: Collection[str], lines: Mapping[str, int] | 
     }
 
 
-def reason(reason: Reason) -> dict[str, Any]:
+def reason(memory: OpenMemory, reason: Reason) -> dict[str, Any]:
     """The answer of `why`."""
-    visible = {reason.record.id} if reason.visible else set()
+    successor = [reason.successor] if reason.successor else []
+    told, *others = all_of(memory, [reason.record, *reason.replaced, *successor])
     return {
-        "record": record(reason.record, visible),
+        "record": told,
         "receipts": [{**asdict(receipt), "stands": not receipt.verdict} for receipt in reason.receipts],
         "use": asdict(reason.use),
         "history": [asdict(event) for event in reason.events],
-        "replaced": [record(each, ()) for each in reason.replaced],
-        "superseded_by": record(reason.successor, ()) if reason.successor else None,
+        "replaced": others[: len(reason.replaced)],
+        "superseded_by": others[-1] if successor else None,
     }
 
 

@@ -12,6 +12,7 @@ from .reading import pieces, tokens
 __all__ = [
     "FILLED",
     "FORGOTTEN",
+    "OFFERED",
     "Erasure",
     "Marks",
     "cleared",
@@ -25,15 +26,19 @@ __all__ = [
 ]
 
 
+OFFERED = ""
+"""The key of `Erasure.local` for what is sought in histories alone that an application offers again."""
+
+
 @dataclass(frozen=True)
 class Erasure:
     """One forgetting as it is kept: enough to recognise what it was about, and to finish it, without its words.
 
     `way` is how it was named: id, subject, rollout, user, text. `marks` are sought everywhere, `local` only in the run
-    of that segment id, where the words are too common for more. All of the runs in `segments` is forgotten. `names`
-    holds digests of file names that told of it, `stems` of the rollouts that are forgotten as a whole, `records` the
-    ids of records. `read` maps rollouts to the bytes and lines that had been read of them. A text said after `at` (ISO,
-    UTC) is not meant.
+    of that segment id, where the words are too common for more; under `OFFERED` are sentences and halves of them. All
+    of the runs in `segments` is forgotten. `names` holds digests of file names that told of it, `stems` of the rollouts
+    that are forgotten as a whole, `records` the ids of records. `read` maps rollouts to the bytes and lines that had
+    been read of them. A text said after `at` (ISO, UTC) is not meant.
     """
 
     id: str

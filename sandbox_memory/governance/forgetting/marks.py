@@ -96,7 +96,7 @@ class Marks:
                     yield read.starts[place], read.ends[place + length - 1]
 
     def holds(self, value: Any) -> bool:
-        """True if forgotten words stand in a text, or anywhere in a value of JSON."""
+        """True if forgotten words stand in a text, or in a value of JSON; its keys are its form."""
         return any(self.spans(text) for text in _texts(value))
 
     def with_(self, other: Marks | None) -> Marks:
@@ -112,8 +112,7 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield str(key)
+        for entry in value.values():
             yield from _texts(entry)
     elif isinstance(value, (list, tuple)):
         for entry in value:

@@ -13,19 +13,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from ...characters import UNSEEN
+
 _ONE = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 )
 """Characters that are tokens by themselves: scripts without blanks, and Hangul, where particles join the words."""
-_HIDDEN = r"\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff"
 _MARKS = r"\u0300-\u036f\u3099\u309a\uff9e\uff9f"
 _TOKEN = re.compile(
     r"(?P<filler>⟦(?:forgotten)?·*⟧)"
-    rf"|(?P<one>[{_ONE}][{_MARKS}]*)|(?P<word>[^\W_{_ONE}][{_MARKS}{_HIDDEN}]*(?:[^\W_{_ONE}][{_MARKS}{_HIDDEN}]*)*)"
+    rf"|(?P<one>[{_ONE}][{_MARKS}]*)|(?P<word>[^\W_{_ONE}][{_MARKS}{UNSEEN}]*(?:[^\W_{_ONE}][{_MARKS}{UNSEEN}]*)*)"
     r"|(?P<sign>(?<=\w)[+#]+|[^\w\s\x00-\x23\x25-\x7f])|(?P<dollar>\$)"
 )
-_STRIPPED = re.compile(rf"[{_HIDDEN}]")
+_STRIPPED = re.compile(rf"[{UNSEEN}]")
 _SIGNS = ("So", "Sc")
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|([\"'/\\]))")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")

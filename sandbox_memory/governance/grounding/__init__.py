@@ -31,8 +31,8 @@ def ungrounded(text: str, quotes: Sequence[str], speakers: Sequence[str] = ()) -
     """
     if not any(quote.strip() for quote in quotes):
         return "it has no quote"
-    plain = normal(text)
-    sources = [normal(quote) for quote in quotes]
+    plain = _remembered(normal(text))
+    sources = [_remembered(normal(quote)) for quote in quotes]
     if any(_bare(plain) == _bare(source) for source in sources):
         return None
     for check in (literals, hard_words):
@@ -46,6 +46,15 @@ def ungrounded(text: str, quotes: Sequence[str], speakers: Sequence[str] = ()) -
         or swapped(plain, whole)
         or _claims(plain, whole, sources, [*speakers, *[""] * (len(sources) - len(speakers))])
     )
+
+
+_NOT_FORGOTTEN = re.compile(r"\b(?:do not|don't|dont|never)(?: ever)? forget\b", re.IGNORECASE)
+_NOT_FORGOTTEN_ZH = re.compile(r"(?:别|別|勿|莫|不要|不能)忘(?:了|记|記)?")
+
+
+def _remembered(text: str) -> str:
+    """The text with "remember" for "do not forget", which denies nothing."""
+    return _NOT_FORGOTTEN_ZH.sub("记得", _NOT_FORGOTTEN.sub("remember", text))
 
 
 def _bare(text: str) -> str:

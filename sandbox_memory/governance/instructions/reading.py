@@ -11,13 +11,12 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from ...characters import UNSEEN
+
 WHOLE = 2_000
 """Characters of a text up to which it is also read backwards and letter for letter."""
 
-INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
+INVISIBLE = re.compile(f"[{UNSEEN}]")
 _LOOKS_LIKE = str.maketrans(
     "авекмнорстухіјѕԁɡӏΑΒΕΗΙΚΜΝΟΡΤΧΥΖοαερτυνι",
     "abekmhopctyxijsdglABEHIKMNOPTXYZoaeptuvi",

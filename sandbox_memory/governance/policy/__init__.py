@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from ...records import Kind
 from ..asked import BACK, ON, asked
-from . import business, hidden, ourselves, passing, unsure
+from . import business, hidden, ourselves, passing, reminding, unsure
 from .placing import Surroundings
-from .reading import Around, beside, masked, scope, sentence
+from .reading import REACH, Around, beside, masked, scope, sentence
 
 __all__ = ["RULES", "Around", "Breach", "Surroundings", "asked_to_remember", "refuses"]
 
@@ -117,7 +117,31 @@ def _once(words: str, kind: Kind, quotes: Sequence[Around]) -> str:
     if found := passing.once(words, kind):
         return "" if passing.lasts(words) else found
     shown = [passing.once(scope(quote), kind) or _added_after(quote) for quote in _spoken(quotes)]
-    return shown[0] if shown and all(shown) and not passing.lasts(words) else ""
+    if shown and all(shown) and not passing.lasts(words):
+        return shown[0]
+    return "" if passing.lasts(words) else _reminder(words, kind, quotes)
+
+
+def _reminder(words: str, kind: Kind, quotes: Sequence[Around]) -> str:
+    """What a person reminds of in the work at hand. What an agent or a page says so is advice, and may be for later."""
+    own = [quote for quote in quotes if quote.role == "user"]
+    if kind is Kind.EPISODE or (not own and (quotes or kind not in (Kind.PREFERENCE, Kind.PROCEDURE))):
+        return ""
+    if not own:
+        return reminding.reminder(words, words)
+    shown = [_reminds(words, quote) for quote in own]
+    return shown[0] if all(shown) else ""
+
+
+def _reminds(words: str, quote: Around) -> str:
+    begin, end = sentence(quote)
+    if reminding.announced(quote.text[max(0, begin - REACH) : begin]):
+        return ""
+    said = quote.text[begin:end]
+    for first, last in reminding.reminders(said):
+        if first <= quote.start - begin and quote.end - begin <= last:
+            return said[first:last].strip()
+    return reminding.reminder(words, said)
 
 
 def _added_after(quote: Around) -> str:

@@ -65,6 +65,7 @@ _UNRECORDED = re.compile(
     r"in (?:your )?memory|on (?:the )?(?:record|file)|"
     r"i (?:just )?(?:said|told)\b[^.]{0,20}|about me))?(?=\W*$|[,.;:!]| (?:please|for later|but|and)\b)|"
     r"keep (?:this|it|that) (?:to yourself|between us|off the record|out of (?:your |the )?memory)|"
+    r"(?<!n't )(?<!not )(?<!never )(?<!not ever )"
     r"forget (?:that|this|it|what i (?:just )?(?:said|told)|everything|about (?:that|this|it))(?=\W*$|[,.;!]| (?:i|"
     r"please)\b))|"
     r"(?:不要|别|不用|无需|请勿)(?:把[^，。]{1,12})?(?:记录|保存|记住|记下|记到记忆里|写进记忆|存下来|记)(?!错|混|"

@@ -54,7 +54,7 @@ _WANTED_NOW_ZH = re.compile(
 _LASTS = re.compile(
     r"\b(?:always|never|from (?:now|here) on|going forward|every time|each time|by default|as a rule|in (?:the )?"
     r"future|whenever|every|no longer|any ?more|usually|normally)\b|"
-    r"以后|今后|往后|每次|每当|每[天周月年]|总是|永远|一律|默认|统一|始终|从来|任何时候|从现在起|从这[次回](?:开始|起)",
+    r"(?<![完了好过成定束])以后|今后|往后|每次|每当|每[天周月年]|总是|永远|一律|默认|统一|始终|从来|任何时候|从现在起|从这[次回](?:开始|起)",
     re.IGNORECASE,
 )
 _RULED_OUT = re.compile(

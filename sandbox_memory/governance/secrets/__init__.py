@@ -6,16 +6,30 @@ from collections.abc import Iterator
 
 from .assigned import assigned
 from .blocks import private_keys
+from .codes import codes
 from .forms import forms
 from .headers import headers
 from .hidden import plain
 from .masks import Masked, Span
 from .names import SHORT_NAMES, sensitive, told
 from .numbers import numbers
+from .placeholders import PLACEHOLDER
 from .tokens import tokens
-from .values import is_placeholder, is_secret
+from .values import is_number, is_placeholder, is_secret
 
-__all__ = ["DETECTORS", "SHORT_NAMES", "Span", "found", "is_placeholder", "is_secret", "plain", "sensitive", "told"]
+__all__ = [
+    "DETECTORS",
+    "PLACEHOLDER",
+    "SHORT_NAMES",
+    "Span",
+    "found",
+    "is_number",
+    "is_placeholder",
+    "is_secret",
+    "plain",
+    "sensitive",
+    "told",
+]
 
 DETECTORS = {
     "tokens": tokens,
@@ -24,6 +38,7 @@ DETECTORS = {
     "numbers": numbers,
     "assigned": assigned,
     "headers": headers,
+    "codes": codes,
 }
 """What looks for secrets, each for another kind of form."""
 

@@ -9,18 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .below import BEGINS, CELL_SIGNS, alone, below, beside
 from .literals import CODE, line_start, literal, name_at
 from .masks import Masked, Span
 from .names import SHORT_NAMES, sensitive, told
+from .placeholders import PLACEHOLDER, pieces
 from .spoken import spoken
+from .tables import header_at, table
 from .values import Written, has_digit, is_secret, looks_random
 
-_STEMS = (b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"sw", b"auth")
-"""What every sensitive name has in it. The patterns below are tried where one begins, and there only."""
-_WIDE_STEMS = re.compile(
-    "contraseña|密码|密碼|口令|密钥|密鑰|秘钥|金鑰|令牌|私钥|私鑰|授权码|授權碼|凭证|憑證|пароль|パスワード|비밀번호|비번"
+_STEMS = (
+    *(b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"sw", b"auth"),
+    *(b"kennwort", b"contrase", b"clave"),
 )
-_REST = re.compile(r"[A-Za-z0-9_-]{0,60}")
+"""What every sensitive name has in it. The patterns below are tried where one begins, and there only."""
+_WITHIN = {b"sw": re.compile(rb"[^pas]sw|sw"), b"auth": re.compile(rb".?author", re.DOTALL)}
+"""Where the two most common stems begin words that are no names: `answer`, `author`."""
+_WIDE_STEMS = re.compile(
+    "密码|密碼|口令|密钥|密鑰|秘钥|金鑰|令牌|私钥|私鑰|授权码|授權碼|凭证|憑證|[Пп]ароль|パスワード|비밀번호|비번|hasło|Hasło|şifre|Şifre|lösenord|Lösenord"
+)
+_REST = re.compile(r"[A-Za-z0-9_ñÑ-]{0,60}")
 _NAMED = re.compile(
     r"(?P<close>\\{0,7}[\"'`]?\]?|\[\])[ \t]{0,8}"
     r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|\|?\|=|=|：|:(?!:)|%3[dD])"
@@ -40,6 +48,12 @@ _DEFINED = re.compile(
 )
 _MIXED = re.compile(r"(?=.*[A-Za-z]).*[0-9!@#$%^&*+?]")
 """A word with a digit or a sign in it: names beside each other in a call are words."""
+_RAW = re.compile(
+    r"(?: is| was|[:=])?\\{0,2}[\"'`]{0,2}\s{0,4}[\"'`]{0,2}"
+    r"(?P<value>(?:0x)?[0-9a-fA-F]{64})(?![0-9a-zA-Z])"
+)
+"""A key of a wallet, as it is told."""
+_PRIVATE = re.compile(r"private|secret|signing|wallet", re.I)
 _BLANK = re.compile(r"[ \t]{1,8}")
 _ELEMENT = re.compile(r">[ \t]{0,4}([^<>\n]{3,256}?)[ \t]{0,4}</")
 
@@ -82,7 +96,8 @@ def _stems(masked: Masked) -> list[int]:
     for stem in _STEMS:
         at = lower.find(stem)
         while at >= 0:
-            found.add(at)
+            if stem not in _WITHIN or not _WITHIN[stem].match(lower, max(0, at - 1)):
+                found.add(at)
             at = lower.find(stem, at + 1)
     if not masked.text.isascii():
         found.update(match.start() for match in _WIDE_STEMS.finditer(masked.text))
@@ -94,42 +109,52 @@ def _in_address(text: str, first: int, name: str) -> bool:
     return name.lower() in SHORT_NAMES and text[first - 1 : first] == ":" and "//" in text[max(0, first - 24) : first]
 
 
-def _assigned(text: str, at: int, after: int) -> Span | None:
+def _assigned(text: str, first: int, name: str, kind: str, after: int) -> Iterator[Span]:
     match = _NAMED.match(text, after)
-    if match is None:
-        return None
-    first, name = name_at(text, at, after)
-    kind = sensitive(_spaced(text, first, name))
-    value = literal(text, match.end(), first) if kind and text[first - 1 : first] != "⟦" else None
-    if kind is None or value is None or _in_address(text, first, name):
-        return None
+    if match is None or (text[first - 1 : first] == "⟦" and PLACEHOLDER.match(text, first - 1)):
+        return
+    short = name.lower() in SHORT_NAMES
+    if text.startswith(BEGINS, match.end()) and (found := below(text, match.end(), kind, match["sep"])):
+        yield found
+        return
+    value = literal(text, match.end(), first)
+    if value is None or _in_address(text, first, name):
+        return
     start, end, quoted = value
     if match["sep"][0] == "%":
         end = min(end, text.find("%", start, end) if "%" in text[start:end] else end)
+    parts = pieces(text, start, end)
+    if parts != [(start, end)]:
+        for one, other in parts:
+            if text[one] < "\x7f" and is_secret(kind, text[one:other], "sentence", short=short):
+                yield one, other, told(kind)
+        return
     written: Written | None = "quoted"
     if not quoted:
         gap = match["gap"] or text[match.end("close") : match.start("sep")]
         written = _written(kind, text, first, match["close"].strip("]["), match["sep"], gap, start, end)
     word = text[start:end]
-    if (
-        written
-        and _letters(word) != _letters(name)
-        and is_secret(kind, word, written, short=name.lower() in SHORT_NAMES)
-    ):
-        return start, end, told(kind)
-    return None
+    if written and _letters(word) != _letters(name) and is_secret(kind, word, written, short=short):
+        yield start, end, told(kind)
+
+
+_BY_WHAT_IS_BEFORE = frozenset(("clave", "passe", "key", "keys"))
 
 
 def _spaced(text: str, first: int, name: str) -> str:
-    """The name with the word before it where that tells which key is meant: `secret key`, `access key`."""
-    if name.lower() not in ("key", "keys") or text[first - 1 : first] != " ":
+    """The name with the word before it where that tells what is meant: `secret key`, `access key`, `mot de passe`."""
+    if (lower := name.lower()) not in _BY_WHAT_IS_BEFORE:
         return name
-    before = re.search(r"[A-Za-z]{2,20} $", text[max(0, first - 22) : first])
-    return f"{before[0]}{name}" if before else name
+    before = text[max(0, first - 22) : first]
+    if lower == "clave":
+        return "" if before.lower().endswith(("palabra ", "palabras ")) else name
+    if lower == "passe":
+        return "password" if before.lower().endswith(("mot de ", "mots de ")) else name
+    word = re.search(r"[A-Za-z]{2,20} $", before) if before[-1:] == " " else None
+    return f"{word[0]}{name}" if word else name
 
 
-def _option(text: str, at: int, after: int) -> Span | None:
-    first, name = name_at(text, at, after)
+def _option(text: str, first: int, name: str, after: int) -> Span | None:
     kind = sensitive(name) if text[first] == "-" else None
     value = literal(text, after + 1, first) if kind else None
     if kind is None or value is None:
@@ -141,9 +166,8 @@ def _option(text: str, at: int, after: int) -> Span | None:
     return (start, end, told(kind)) if is_secret(kind, word, "quoted" if quoted else "tight") else None
 
 
-def _beside(text: str, at: int, after: int) -> Span | None:
+def _beside(text: str, first: int, name: str, after: int) -> Span | None:
     """A value that stands beside its name some other way: in a call, an element, a definition, or under `value`."""
-    first, name = name_at(text, at, after)
     kind = sensitive(name)
     if kind is None:
         return None
@@ -167,27 +191,54 @@ def _beside(text: str, at: int, after: int) -> Span | None:
     return (start, end, told(kind)) if is_secret(kind, word, "quoted" if quoted else "line") else None
 
 
-def _at(text: str, at: int, after: int) -> Span | None:
-    """The secret that is given to the name whose last part goes from `at` to `after`, if one is."""
+_ASSIGNING = frozenset(" \t=:\"'`]\\[：|%>!\r\n")
+_BESIDE = frozenset("\"'`])\\>")
+_SPEAKING = frozenset(("", "?", ".", ",", "\n"))
+
+
+def _at(text: str, at: int, after: int, first: int, name: str, kind: str | None) -> Span | None:
+    """The secret that is given to the name from `first` to `after` whose last part begins at `at`, if one is."""
     following = text[after : after + 1]
-    if not following:
+    if following == " " or following in _SPEAKING or following > "\x7f":
+        if (found := spoken(text, at)) or kind is None:
+            return found
+    elif kind is None:
         return None
-    if following in " \t":
-        return _assigned(text, at, after) or spoken(text, at) or _option(text, at, after) or _beside(text, at, after)
-    if following in "=:\"'`]\\[：|%>!\r\n":
-        return _assigned(text, at, after) or _beside(text, at, after)
-    return spoken(text, at) if following > "\x7f" else None
+    if name[-3:].lower() == "key" and (raw := _RAW.match(text, after)) and _PRIVATE.search(_spaced(text, first, name)):
+        return *raw.span("value"), "private-key"
+    found = None
+    if following in (" ", "\t"):
+        found = _option(text, first, name, after) or _beside(text, first, name, after)
+    elif following in _BESIDE:
+        found = _beside(text, first, name, after)
+    if found is None and following in ("\r", "\n", "\\"):
+        return alone(text, first, after)
+    if found is None and not CELL_SIGNS.isdisjoint(text[after : after + 6]):
+        return beside(text, first, after)
+    return found
 
 
 def assigned(masked: Masked) -> Iterator[Span]:
     """The spans of values that a sensitive name stands before; spans may overlap. Linear in the text's length."""
-    text, done = masked.text, 0
+    text, done, tabled = masked.text, 0, 0
+    ascii_only = text.isascii()
     for at in _stems(masked):
         if at < done:
             continue
-        rest = _REST.match(text, at)
+        wide = None if ascii_only else _WIDE_STEMS.match(text, at)
+        rest = wide or _REST.match(text, at)
         after = rest.end() if rest else at
-        found = _at(text, at, after) if after > at else spoken(text, at)
-        done = max(after, found[1] if found else 0)
-        if found:
-            yield found
+        first, name = name_at(text, at, after)
+        kind = sensitive(_spaced(text, first, name))
+        if kind and at >= tabled and (sign := header_at(text, first, after)):
+            spans, tabled = table(text, at, sign)
+            yield from spans
+        found: list[Span] = []
+        if wide and (said := spoken(text, at)):
+            found = [said]
+        elif kind and text[after : after + 1] in _ASSIGNING:
+            found = [*_assigned(text, first, name, kind, after)]
+        if not found and not wide and (span := _at(text, at, after, first, name, kind)):
+            found = [span]
+        done = max(at if wide else after, *(end for _, end, _ in found), 0)
+        yield from found

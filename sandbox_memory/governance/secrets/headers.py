@@ -62,7 +62,7 @@ def headers(masked: Masked) -> Iterator[Span]:
         for match in _COOKIE.finditer(text):
             if not is_placeholder(match["value"]):
                 yield *match.span("value"), "cookie"
-    if b"sig" in lower and b"=" in lower:
+    if b"sig" in lower and (b"sig=" in lower or b"signature=" in lower or b"token=" in lower):
         for match in _SIGNATURE.finditer(text):
             yield *match.span("value"), "signature"
         if b"aws4-hmac" in lower:

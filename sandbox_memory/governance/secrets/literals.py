@@ -12,7 +12,7 @@ _ESCAPED_BREAK = re.compile(r"\\+(?:[nrt]|u00[01][0-9a-fA-F]|x1b)")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 CODE = re.compile(r"[A-Za-z_][\w.]*[\[(]|qr?[/{]")
 """How an expression of code begins."""
-_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 
 def line_start(text: str, at: int, reach: int) -> int:
@@ -56,9 +56,19 @@ def literal(text: str, at: int, first: int) -> tuple[int, int, bool] | None:
 
 def name_at(text: str, start: int, end: int) -> tuple[int, str]:
     """The whole identifier of which `start` to `end` is the last part, and where it begins."""
-    first = start
-    while first > 0 and start - first < 60 and text[first - 1] in _NAME_CHARACTERS:
-        first -= 1
+    before = text[max(0, start - 60) : start]
+    first = start - len(before) + len(before.rstrip(_NAME_CHARACTERS))
     if text[first - 1 : first] == "\\" and first < start and text[first] in "nrt":
         first += 1  # an escaped line end before the name
     return first, text[first:end].strip("- \t")
+
+
+_WORD_BEFORE = re.compile(r"[A-Za-z]{2,20} $")
+
+
+def phrase_at(text: str, first: int) -> int:
+    """Where a name of two words begins of which the second begins at `first`, as in `API key`; else `first`."""
+    if text[first - 1 : first] != " ":
+        return first
+    before = _WORD_BEFORE.search(text, max(0, first - 22), first)
+    return before.start() if before else first

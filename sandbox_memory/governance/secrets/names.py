@@ -9,13 +9,17 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 _LAST = {
     "password": tuple(
-        "password passwords passwd passphrase passcode passwort contraseña contrasena senha pwd pass pw 密码 密碼 口令 "
+        "password passwords passwd passphrase passcode passwort kennwort wachtwoord contrasena contrasenas clave senha "
+        "pwd pass pw haslo sifre losenord 密码 密碼 口令 "
         "пароль パスワード 비밀번호 비번".split()
     ),
     "secret": ("secret", "secrets", "密钥", "密鑰", "秘钥", "金鑰", "私钥", "私鑰"),
     "token": ("token", "令牌", "權杖", "授权码", "授權碼"),
     "credential": ("credential", "credentials", "creds", "cred", "凭证", "憑證"),
     "api-key": ("apikey", "authkey", "secretkey", "accesskey", "privatekey", "appkey"),
+    "pin": ("pin",),
+    "card-code": ("cvv", "cvc"),
+    "one-time-code": ("otp", "totp", "验证码"),
     "key": ("key", "keys", "pkey", "aeskey", "deskey", "auth", "sak"),
 }
 _KIND_OF_LAST = {word: kind for kind, words in _LAST.items() for word in words}
@@ -37,7 +41,8 @@ _KEYS = frozenset(
     "shared admin webhook hmac aes des rsa consumer function deploy aws authentication authorization amap openai "
     "anthropic deepseek stripe license encrypt decrypt crypto cipher session jwt token root".split()
 )
-SHORT_NAMES = frozenset(("pass", "pwd", "pw"))
+SHORT_NAMES = frozenset(("pass", "pwd", "pw", "clave"))
+_ACCENTS = str.maketrans("ñÑłşöóÖ", "nNlsooO")
 _QUALIFIERS = frozenset(
     "prod production dev test testing staging stage live old new current default value val plain plaintext raw base "
     "main primary secondary backup confirm confirmation again repeat v str string b64 base64".split()
@@ -67,7 +72,7 @@ def sensitive(name: str) -> str | None:
 
     The kind `key` is of names that mostly hold something else: only a value that looks random is a secret there.
     """
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = [word.lower() for word in _WORDS.findall(name.translate(_ACCENTS))]
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIERS):
         words.pop()
     if not words:
@@ -79,5 +84,7 @@ def sensitive(name: str) -> str | None:
         return None if before in _NOT_SECRET_KEYS or not _NOT_SECRET_KEYS.isdisjoint(words[:-1]) else "key"
     if before in _NOT_SECRET_BEFORE:
         return None
+    if last[0] == "d" and name.lstrip("-")[:2] == f"D{last[1:2]}" and last[1:] in _KIND_OF_LAST:
+        last = last[1:]  # a property of Java: `-Dpass=…`
     found = _KIND_OF_LAST.get(last) or next((kind for end, kind in _ENDINGS if last.endswith(end)), None)
     return found or ("password" if _MISTYPED.fullmatch(last) else None)

@@ -225,14 +225,14 @@ def tokens(masked: Masked) -> Iterator[Span]:
             for span in _tried(masked, max(done, begin), end):
                 yield span
                 done = span[1]
+        for glued in _GLUED if parted else ():
+            for at in places(data[start:end], glued) if data.find(glued, start + 1, end) >= 0 else ():
+                if found := _token(text, start + at, glued.decode()):
+                    yield found
         likely = parted or data[start] in _FIRST or data[end - 1] in _LAST or data[start - 1] in _BEFORE
         if likely and done <= start and (shaped := _by_shape(masked, start, end, parted)):
             yield shaped
             done = shaped[1]
-    for glued in _GLUED:
-        for at in places(data, glued) if glued in data else ():
-            if found := _token(text, at, glued.decode()):
-                yield found
 
 
 def _tried(masked: Masked, at: int, end: int) -> Iterator[Span]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from typing import Literal
 
+from .placeholders import PLACEHOLDER
 from .tokens import varied
 
 Written = Literal["quoted", "tight", "spaced", "line", "sentence"]
@@ -53,6 +54,9 @@ _ORDINARY = frozenset(
     "using use used when if then else return raise import class def self other another unknown unauthorized denied "
     "rotated revoked leaked stored saved sent accepted rejected short long weak strong safe ready available stale "
     "ignored checked verified verify match matches mismatch policy manager reader store fixture mock fake changeme "
+    "obligatoria obligatorio requerida requerido incorrecta incorrecto olvidada nueva actual inválida obligatoire "
+    "requis incorrect oublié nouveau actuel erforderlich vergessen falsch ungültig neu aktuell obrigatória incorreta "
+    "verplicht "
     "必填 可选 错误 无效 过期 为空 字段 不能为空".split()
 )
 _SENTENCE_WORDS = frozenset(
@@ -105,9 +109,9 @@ def is_placeholder(value: str) -> bool:
         return True
     if "\ufffd" in value or _ENTITY.search(value) or not value.isprintable():
         return True
-    if value[0] in "<[⟦(&:" or value.startswith("--") or ("{" in value and "}" in value):
+    if value[0] in "<[(&:" or value.startswith("--") or ("{" in value and "}" in value):
         return True
-    if "***" in value or "⟦secret:" in value:
+    if "***" in value or PLACEHOLDER.search(value):
         return True
     if (lower.startswith(_STAND_INS) or "xxxx" in lower) and not looks_random(value):
         return True
@@ -116,6 +120,16 @@ def is_placeholder(value: str) -> bool:
     if _REFERENCE.match(value) or _PATH.match(value) or _IDENTIFIER_OF_A_RUN.fullmatch(value):
         return True
     return len(value) < 64 and not has_digit(value) and {word.lower() for word in _WORDS.findall(value)} <= _OF_NAMES
+
+
+CODES = {"pin": (4, 8), "card-code": (3, 4), "one-time-code": (4, 8)}
+"""Kinds of secrets that are short numbers, and how many digits they have."""
+_COUNTED = re.compile(r"passwords$|^(?:pass|pwd|pw)$|fail|invalid|wrong|count|weak|strong|leaked", re.I)
+
+
+def is_number(name: str, value: int | float) -> bool:
+    """Whether a number under the name of a password is one, rather than a flag, a count or a share."""
+    return abs(value) >= 10 and not _COUNTED.search(name)
 
 
 def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -> bool:
@@ -128,6 +142,8 @@ def is_secret(kind: str, value: str, written: Written, *, short: bool = False) -
         return False
     if kind == "key":
         return looks_random(value)
+    if kind in CODES:
+        return value.isdigit() and CODES[kind][0] <= len(value) <= CODES[kind][1]
     letters, digits = any(map(str.isalpha, value)), has_digit(value)
     symbols = any(not character.isalnum() and character not in "_-. " for character in value)
     length = len(value)

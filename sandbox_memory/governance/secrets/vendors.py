@@ -76,6 +76,14 @@ github-token        gho_              [A-Za-z0-9]{36}
 github-token        ghu_              [A-Za-z0-9]{36}
 github-token        ghs_              [A-Za-z0-9_.-]{36,}
 github-token        ghr_              [A-Za-z0-9]{36}
+github-token        ghp-              [a-z0-9]{36}
+github-token        gho-              [a-z0-9]{36}
+github-token        ghu-              [a-z0-9]{36}
+github-token        ghs-              [a-z0-9]{36}
+github-token        ghr-              [a-z0-9]{36}
+github-token        github-pat-       [a-z0-9]{22}-[a-z0-9]{40,}
+npm-token           npm-              [a-z0-9]{36}
+huggingface-token   hf-               [a-z0-9]{34}
 github-token        github_pat_       \w{22,}
 gitlab-token        glpat-            [\w-]{20,}(?:\.[\w-]{2,})*
 gitlab-token        gldt-             [\w-]{20}

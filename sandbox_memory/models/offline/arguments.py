@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from .sentences import Sentence
+from ...governance.speech.sentences import Sentence
 from .tools import Call, is_id
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ...governance.speech.sentences import Sentence
 from . import commands, outputs, retries
 from .reading import Reading, flat
-from .sentences import Sentence
 from .tools import COMMAND_WORDS, Call
 
 SHORT_OUTPUT = 12

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import pairwise
 
+from ...governance.speech.sentences import Sentence
 from . import commands
-from .sentences import Sentence
 from .tools import Call
 
 LOOKED_AT = 100_000

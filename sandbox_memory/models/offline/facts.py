@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from .clauses import matching
-from .passing import MONTH
-from .sentences import size
-from .stated import ABSTRACT, IS, NAME, states
-from .wishes import OFTEN
+from ...governance.speech.clauses import matching
+from ...governance.speech.passing import MONTH
+from ...governance.speech.sentences import size
+from ...governance.speech.stated import ABSTRACT, IS, NAME, states
+from ...governance.speech.wishes import OFTEN
 
 _USUALLY = (
     r"(?:(?:always|never|only|also|now|usually|normally|generally|still|already|both|all|currently|actually|really|"

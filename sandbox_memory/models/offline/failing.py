@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...governance.speech.sentences import Sentence
 from .outputs import LINE, LOOKED_AT, Shown, is_contents, shown, undecorated, within
-from .sentences import Sentence
 
 ERROR_WORDS = 30
 SHOWN_LINES = 60

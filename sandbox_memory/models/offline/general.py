@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .clauses import matching
+from ...governance.speech.clauses import matching
 
 _NUMBERED = (
     r"#\w*\d\w*|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b|\b\w+_\d{4,}\b|(?<![\w$€£¥.,])\d{6,}(?![\w.,]*\d)|"

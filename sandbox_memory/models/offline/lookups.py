@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ...governance.speech import stated
+from ...governance.speech.sentences import Sentence
 from ...records import Item, Kind
 from .. import MemoryDraft, QuoteDraft
-from . import stated
 from .reading import Found, Reading, code, flat, quote
-from .sentences import Sentence, sentences
+from .sentences import sentences
 from .tools import Call, is_id
 
 SENTENCE_WORDS = 40

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ...governance.speech.sentences import Sentence
 from ...records import Kind
 from .. import MemoryDraft, QuoteDraft
 from . import commands, comparing, failing, outcomes, outputs, retries
 from .reading import MOST_CHARACTERS, Found, Reading, code, flat, quote, said_to_be
-from .sentences import Sentence
 from .tools import COMMAND_WORDS, Call
 
 _LOG = re.compile(r"\blogs?\b|\bjournalctl\b|\bdmesg\b|\.log\b|\bevents\b|\bdescribe\b")

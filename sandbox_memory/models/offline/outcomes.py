@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...governance.grounding import ungrounded
+from ...governance.speech.sentences import Sentence
 from ...records import Item, Kind
 from .. import MemoryDraft, QuoteDraft
 from . import commands, comparing, edited, outputs, retries
 from .reading import MOST_CHARACTERS, Found, Reading, code, flat, quote, said_to_be
-from .sentences import Sentence
 from .tools import COMMAND_WORDS, Call
 
 JOINT_WORDS = 44

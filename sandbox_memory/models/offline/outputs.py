@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .sentences import Sentence
+from ...governance.speech.sentences import Sentence
 
 RESULT_WORDS = 24
 RESULT_LINES = 4

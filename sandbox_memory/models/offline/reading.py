@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...governance.speech.sentences import Sentence
 from ...layout import Preset
 from ...records import Item, Segment
 from .. import MemoryDraft, QuoteDraft
-from .sentences import Sentence
 from .tools import Call
 
 MOST_CHARACTERS = 480

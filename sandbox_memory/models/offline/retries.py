@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...governance.speech.sentences import Sentence
 from .. import QuoteDraft
 from . import arguments, commands, edited, outputs, tries
 from .reading import code, flat, quote
-from .sentences import Sentence
 from .tools import COMMAND_WORDS, Call
 
 REACH = 8

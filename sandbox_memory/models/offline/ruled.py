@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from . import general, passing
-from .clauses import bare, joined, matching, trimmed
-from .sentences import PLAIN, size
-from .whole import is_whole, stands_alone
+from ...governance.speech import passing
+from ...governance.speech.clauses import bare, joined, matching, trimmed
+from ...governance.speech.sentences import PLAIN, size
+from ...governance.speech.whole import is_whole, stands_alone
+from . import general
 
 _RULES = matching(
     r"\b(?:cannot|can't|can not|can only|can (?:still|always)|could not be|may not|may only|must(?! have\b)|"

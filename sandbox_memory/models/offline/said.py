@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...governance.speech import passing, stated, wishes
+from ...governance.speech.sentences import LONG, PLAIN, Sentence, shortened, size
 from ...records import Item, Kind
-from ...rollouts import pasted
+from ...rollouts import is_document, pasted
 from .. import MemoryDraft, QuoteDraft
-from . import facts, general, passing, ruled, stated, wishes
+from . import facts, general, ruled
 from .reading import Found, Place, Reading, flat, quote, thinks
-from .sentences import LONG, PLAIN, Sentence, is_document, sentences, shortened, size, title
+from .sentences import sentences, title
 from .speech import FIRM, Told, is_sentence, told
 
 LEAST = 2

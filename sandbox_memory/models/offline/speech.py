@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ...governance.speech import passing, stated, wishes
+from ...governance.speech.clauses import Clause, bare, joined, trimmed
+from ...governance.speech.sentences import LONG, PLAIN, Sentence, shortened, size
+from ...governance.speech.whole import is_whole, stands_alone
 from ...records import Kind
-from . import facts, passing, stated, wishes
-from .clauses import Clause, bare, joined, trimmed
-from .sentences import LONG, PLAIN, Sentence, is_document, own_words, shortened, size
-from .whole import is_whole, stands_alone
+from ...rollouts import is_document
+from . import facts
+from .sentences import own_words
 
 SENTENCE, CHARACTERS = 160, 4_000
 """Words and characters above which something between two full stops is no sentence."""
@@ -230,6 +233,8 @@ def _judged(plain: str, clause: Clause, listed: bool, last: bool) -> _Unit:
     question = passing.is_question(plain if last else whole)
     if passing.is_this_time(whole) and not framed:
         return replace(unit, now=True, once=True)
+    if not (listed or opened.lasting) and passing.is_reminder(plain, clause.start, clause.end):
+        return replace(unit, now=True, asks=True)
     if _passes(core, whole, framed) or (question and not (framed or _asks_for_good(core, plain, clause))):
         return replace(unit, now=True)
     main = _ADVERBIAL.sub("", core, count=1) if _ADVERBIAL.match(core) else core

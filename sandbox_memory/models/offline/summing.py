@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...governance.speech.sentences import Sentence
 from ...records import Kind
+from ...rollouts import is_document
 from .. import MemoryDraft
 from . import commands, retries
 from .outputs import within
 from .reading import Reading, code, flat, said_to_be
-from .sentences import Sentence, is_document, sentences
+from .sentences import sentences
 from .tools import Call
 
 SAID, DONE, FAILED = 8, 14, 8

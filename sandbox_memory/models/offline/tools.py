@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ...governance.speech.sentences import Sentence
 from ...records import Item, Segment
 from ...transcript import MEMORY
 from . import commands, failing, outputs
-from .sentences import Sentence
 
 COMMAND_KEYS = ("cmd", "command", "commands", "script", "shell")
 CODE_KEYS = ("code", "sql", "query", "source", "cell", "input", "statement", "expression")

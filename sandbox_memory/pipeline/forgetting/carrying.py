@@ -10,7 +10,6 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ... import anchoring
 from ...errors import Conflict, SandboxMemoryError
 from ...folding import fold
 from ...governance.forgetting import Erasure
@@ -18,6 +17,7 @@ from ...ledger import Operation, parse
 from ...records import Record, Rollout
 from ...rollouts import parse_rollout
 from ...state import State
+from ...trusting import anchoring
 from ...workspace import ABSENT, Remove, Replace, digest, is_temporary
 from .. import tidying
 from ..settle import Change
@@ -140,6 +140,8 @@ async def _rewritten(store: Store, path: str, data: bytes, erasure: Erasure) -> 
     layout = store.layout
     top = layout.sessions_dir if path.startswith(f"{layout.sessions_dir}/") else layout.memories_dir
     clean = files.clean(path, data, [erasure], layout, store.witness.seal)
+    if posixpath.dirname(path) == layout.memory("raw_memories"):
+        clean = _keywords(clean, posixpath.basename(path).removesuffix(".md"), store, erasure)
     whole = of_whole(path, data, erasure, store)
     target = files.moved(path, erasure, top)
     if clean == data and target == path and not whole:
@@ -174,6 +176,14 @@ async def _rewritten(store: Store, path: str, data: bytes, erasure: Erasure) -> 
         await store.write(steps)
         return
     await _with_watermark(store, stem, other, data, b"" if whole else clean, steps, erasure)
+
+
+def _keywords(data: bytes, stem: str, store: Store, erasure: Erasure) -> bytes:
+    """A raw memory with the keywords alone that its conversation has since."""
+    later = (commit for commit in store.ledger.commits if commit.ordinal >= erasure.ordinal)
+    if not any(each.op == "retitle" and each.id == stem for commit in later for each in commit.operations):
+        return data
+    return files.with_keywords(data, fold(store.ledger).rollouts[stem].keywords)
 
 
 def _together(one: bytes, two: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,14 @@ from ...governance.lifetime import moment
 from ...governance.redaction import redact_value
 from ...layout import Layout
 from ...rollouts import payloads, segment_id
-from ...sealing import Seal
-from ...signed import is_ours, signed
+from ...trusting.sealing import Seal
+from ...trusting.signed import is_ours, signed
 from ...workspace import is_temporary
+from . import own
 
+SELECTION = "phase_two_selection.json"
 _SIGNATURE = re.compile(r"^  written: \"?[0-9a-f]{16}\"?\r?\n|^written: [0-9a-f]{16}\r?\n", re.M)
+_KEYWORDS = re.compile(r"^(keywords: )([^\r\n]*)", re.M)
 _BEGINS = re.compile(r"[ \t>]*(?:(#{1,6})|[-*+]|\d{1,9}[.)])[ \t]|[ \t]*<!--|[ \t>]*\r?$")
 """What begins a block of markdown, so that the line goes on with none before it; of a heading (group 1) none after."""
 _NAME = re.compile(r"[^\s/\\\"'`<>()\[\]{}|,;:]+")
@@ -130,7 +133,7 @@ def _holds(payload: Mapping[str, Any], erasure: Erasure, segment: str) -> bool:
 
 def renamed(name: str, erasure: Erasure) -> str:
     """The name that a file or a conversation has instead of one that tells; the name itself if it does not."""
-    if not erasure.tells(name):
+    if name in own.NAMES or not erasure.tells(name):
         return name
     stem, dot, kind = name.rpartition(".")
     if not dot or kind not in ("md", "jsonl", "json", "txt"):
@@ -150,8 +153,21 @@ def moved(path: str, erasure: Erasure, top: str) -> str:
 def text(data: bytes, erasures: Sequence[Erasure]) -> bytes:
     """A file of text without what was forgotten; one that was signed as ours is signed again."""
     before = data.decode("utf-8", "surrogateescape")
-    after = words(before, erasures)
-    if after == before:
+    return _written(data, words(before, erasures))
+
+
+def with_keywords(data: bytes, known: Collection[str]) -> bytes:
+    """A raw memory without the keywords that are not among those."""
+
+    def put(match: re.Match[str]) -> str:
+        return match[1] + ", ".join(word for word in match[2].split(", ") if word in known)
+
+    return _written(data, _KEYWORDS.sub(put, data.decode("utf-8", "surrogateescape")))
+
+
+def _written(data: bytes, after: str) -> bytes:
+    """A file with another text, signed again if it was signed as ours."""
+    if after.encode("utf-8", "surrogateescape") == data:
         return data
     if is_ours(data):
         below = "metadata:" if after.startswith("---") else ""
@@ -180,7 +196,7 @@ def _spans(said: str, erasure: Erasure) -> list[tuple[int, int]]:
         place += len(line) + 1
     for start, end in zip(starts, [*starts[1:], len(said)], strict=True):
         found += [(start + first, start + last) for first, last in erasure.marks.spans(said[start:end])]
-    return found
+    return list(own.beside(found, said))
 
 
 def _names(value: str, erasure: Erasure) -> str:
@@ -196,7 +212,7 @@ def _names(value: str, erasure: Erasure) -> str:
     return _NAME.sub(put, value)
 
 
-def value(data: bytes, erasures: Sequence[Erasure]) -> bytes:
+def value(data: bytes, erasures: Sequence[Erasure], path: str = "") -> bytes:
     """A JSON file without what was forgotten, as such a file if it is one."""
     try:
         found = json.loads(data)
@@ -204,11 +220,25 @@ def value(data: bytes, erasures: Sequence[Erasure]) -> bytes:
         return text(data, erasures)
     clean = found
     for erasure in erasures:
-        clean = _named(masked_value(_named(clean, erasure), erasure.marks, keys=True), erasure)
+        clean = _value(clean, erasure, path)
     if clean == found:
         return data
     indent = 2 if b"\n  " in data else None
     return (json.dumps(clean, indent=indent, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _value(found: Any, erasure: Erasure, path: str) -> Any:
+    """A value of JSON without what was forgotten; what is ours in the selection of conversations stays."""
+    if posixpath.basename(path) != SELECTION:
+        return _named(masked_value(_named(found, erasure), erasure.marks, keys=True), erasure)
+    if isinstance(found, dict):
+        return {
+            key: _named(entry, erasure) if key in own.KEYS else _value(entry, erasure, path)
+            for key, entry in found.items()
+        }
+    if isinstance(found, list):
+        return [_value(entry, erasure, path) for entry in found]
+    return _named(masked_value(_named(found, erasure), erasure.marks), erasure)
 
 
 def _named(found: Any, erasure: Erasure) -> Any:
@@ -229,9 +259,11 @@ def in_text(path: str, data: bytes, erasure: Erasure) -> Iterator[Place]:
         except (ValueError, RecursionError):
             found = None
         if found is not None:
-            if masked_value(found, erasure.marks, keys=True) != found or _named(found, erasure) != found:
+            if _value(found, erasure, path) != found:
                 yield Place(path, 0, "a value")
             return
+    if own.is_own(path, data):
+        return
     said = data.decode("utf-8", "surrogateescape")
     starts = {start for start, _ in _spans(said, erasure)}
     starts |= {match.start() for match in _NAME.finditer(said) if erasure.names and _tells(match[0], erasure)}
@@ -261,5 +293,5 @@ def clean(path: str, data: bytes, erasures: Sequence[Erasure], layout: Layout, s
     if path.endswith(".jsonl") and posixpath.dirname(path) == layout.sessions_dir:
         return transcript(data, erasures, posixpath.basename(path).removesuffix(".jsonl"), seal)
     if path.endswith(".json"):
-        return value(data, erasures)
-    return text(data, erasures)
+        return value(data, erasures, path)
+    return data if own.is_own(path, data) else text(data, erasures)

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import anchoring
 from ...document import Document
 from ...errors import ConfigError, Conflict, SandboxMemoryError
 from ...folding import fold
@@ -19,6 +18,7 @@ from ...ledger import Operation
 from ...notes import body
 from ...records import Evidence, Record, Status
 from ...state import State
+from ...trusting import anchoring
 from ...workspace import Replace, digest
 from ..reports import Due, due
 from ..settle import Change, Maker, Prepared, Seen
@@ -67,7 +67,7 @@ async def forget(
         raise SandboxMemoryError("say what to forget: an id, a subject, a conversation, a user or some words")
     store = pipeline.store
     for _ in range(TRIES):
-        state = (await pipeline.adopt()).state
+        state = (await pipeline.adopt(dry=dry_run)).state
         paths = await seeking.everything(store)
         data = await seeking.read(store, paths)
         erasure, spans = _erasure(store, state, data, wanted, actor)
@@ -153,7 +153,7 @@ async def _carried_out(store: Store, id: str, actor: str, outcome: Outcome, want
 def _in_state_folder(erasure: Erasure) -> list[files.Place]:
     """Take it out of the user's state folder, where names of files stand; where it still stands after that."""
     folder, left = anchoring.folder(""), []
-    sets = {anchoring.ANCHORS, anchoring.DOUBTS, anchoring.GONE, anchoring.TAKEN, receipts.FOLDER}
+    sets = {anchoring.ANCHORS, anchoring.DOUBTS, anchoring.GONE, anchoring.TAKEN, receipts.FOLDER, "salt"}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
         if path.relative_to(folder).parts[0] in sets or not path.is_file() or path.is_symlink():
             continue
@@ -167,11 +167,9 @@ def _in_state_folder(erasure: Erasure) -> list[files.Place]:
     return left
 
 
-def unfinished(state: State, receipts_given: Sequence[Path] = ()) -> bool:
+def unfinished(state: State, given: Sequence[Receipt] = ()) -> bool:
     """True if a forgetting was begun and not finished, or a receipt has not been applied."""
-    if any(not erasure.finished for erasure in state.erasures.values()):
-        return True
-    return any(_new(state, receipts.read(path)) for path in receipts_given)
+    return any(not erasure.finished for erasure in state.erasures.values()) or any(_new(state, each) for each in given)
 
 
 def _new(state: State, receipt: Receipt) -> bool:
@@ -182,7 +180,7 @@ def _new(state: State, receipt: Receipt) -> bool:
 async def seen(store: Store) -> Seen:
     """What a look at the memory sees, once forgettings that were begun are finished and receipts are applied."""
     found = await store.see()
-    if not unfinished(fold(store.ledger), store.guard.forgotten):
+    if not unfinished(fold(store.ledger), receipts.given(store.guard.forgotten, store.layout)):
         return found
     await finish(store)
     return await store.see()
@@ -196,9 +194,9 @@ def readable(paths: Iterable[Path]) -> None:
 
 def unwritten(store: Store) -> list[Maker]:
     """What shows a memory that is only read as it is without what was forgotten: receipts count, nothing is written."""
-    given = [receipts.read(path) for path in store.guard.forgotten]
     state = fold(store.ledger)
-    new = [each.erasure for each in given if receipts.layout_of(each, store.layout) and _new(state, each)]
+    given = receipts.given(store.guard.forgotten, store.layout)
+    new = [each.erasure for each in given if _new(state, each)]
     new += [erasure for erasure in state.erasures.values() if not erasure.finished]
     return [partial(_unwritten, store, erasure) for erasure in new]
 
@@ -212,9 +210,8 @@ def _unwritten(store: Store, erasure: Erasure, state: State) -> Change:
 async def finish(store: Store) -> list[Outcome]:
     """Finish what was begun and not finished, and apply the receipts that the application gave."""
     done = []
-    for path in store.guard.forgotten:
-        receipt = receipts.read(path)
-        if receipts.layout_of(receipt, store.layout) and _new(fold(store.ledger), receipt):
+    for receipt in receipts.given(store.guard.forgotten, store.layout):
+        if _new(fold(store.ledger), receipt):
             done.append(await _applied(store, receipt))
     for erasure in list(fold(store.ledger).erasures.values()):
         if not erasure.finished:

@@ -200,10 +200,13 @@ class Naming:
             words.distinct((text for _, text in told), {stem})
             for segment, text in told:
                 words.take(text, segment)
+                words.retold(text)
         for text in texts:
             words.take(text)
         for span, quote in quotes:
             words.take(quote, span.segment, shared=words.shared(span))
+            if not words.shared(span):
+                words.retold(quote)
             for line in quote.split("\n") if "\n" in quote else ():
                 words.take(line, span.segment, shared=words.shared(span))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import screening
 from ...document.additions import body_of
-from ...governance.forgetting import masked, remains
+from ...governance.forgetting import masked, remains, tokens
 from ...governance.grounding import ungrounded
 from ...governance.wording import meaning
 from ...ledger import Ledger, Operation
@@ -44,6 +44,7 @@ class Planner:
             for segment in rollout.segments
             for item in segment.items
         }
+        self._said: dict[str, str] = {}
         self.spoiled: set[str] = set()
         self.retold: set[str] = set()
         for commit in ledger.commits:
@@ -206,11 +207,20 @@ class Planner:
                     yield Operation("drop_rollout", stem, {"summary_file": file})
                 continue
             title = masked(known.task, self.marks)
-            keywords = [word for word in known.keywords if not self.marks.holds(word)]
+            keywords = [word for word in known.keywords if self._keeps(word, stem)]
             changed = (title, keywords, file) != (known.task, list(known.keywords), known.summary_file)
             if changed or stem in self.retold:
                 facts = {"summary_file": file} if file != known.summary_file else {}
                 yield Operation("retitle", stem, facts, {"task": title, "keywords": keywords})
+
+    def _keeps(self, keyword: str, stem: str) -> bool:
+        """False for a keyword with forgotten words, and in a conversation of them for one that nobody said besides."""
+        if stem not in self.before:
+            return not self.marks.holds(keyword)
+        if stem not in self._said:
+            texts = (text for (of, _, _), text in self.items.items() if of == stem)
+            self._said[stem] = " \0 ".join(f" {' '.join(tokens(text))} " for text in texts)
+        return f" {' '.join(tokens(keyword))} " in self._said[stem] and not self.marks.holds(keyword)
 
     def _skills(self) -> Iterator[Operation]:
         for name, skill in self.state.skills.items():

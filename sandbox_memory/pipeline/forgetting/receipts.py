@@ -10,15 +10,16 @@ import json
 import logging
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from ... import anchoring
 from ...errors import ConfigError
 from ...governance.forgetting import Erasure
 from ...layout import Layout
 from ...records import Evidence
+from ...trusting import anchoring
 
 logger = logging.getLogger("sandbox_memory")
 
@@ -102,3 +103,30 @@ def written(path: Path, data: bytes) -> Path:
 def layout_of(receipt: Receipt, layout: Layout) -> bool:
     """True if the receipt is of a memory in the same folders."""
     return (receipt.memories_dir, receipt.sessions_dir) in (("", ""), (layout.memories_dir, layout.sessions_dir))
+
+
+def given(paths: Iterable[Path], layout: Layout) -> list[Receipt]:
+    """Those of the receipts in these files that are of this memory; of the others it is logged once.
+
+    An application with scopes may give all its receipts to each of its memories. Raises `ConfigError` as `read` does.
+    """
+    found = []
+    for path in paths:
+        receipt = read(path)
+        if layout_of(receipt, layout):
+            found.append(receipt)
+        else:
+            _other(str(path), receipt.memories_dir, receipt.sessions_dir, layout.memories_dir, layout.sessions_dir)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _other(path: str, memories: str, sessions: str, here: str, said: str) -> None:
+    logger.warning(
+        "sandbox memory: the receipt %s is of a memory in %s and %s: it is not applied to the one in %s and %s",
+        path,
+        memories,
+        sessions,
+        here,
+        said,
+    )

@@ -99,4 +99,4 @@ async def search(store: Store, erasure: Erasure) -> list[Place]:
 def _in_name(path: str, erasure: Erasure, *tops: str) -> list[Place]:
     top = next((top for top in sorted(tops, key=len, reverse=True) if path.startswith(f"{top}/")), "")
     inner = path[len(top) + 1 :].split("/")
-    return [Place(path, 0, "a name")] if any(erasure.tells(part) for part in inner) else []
+    return [Place(path, 0, "a name")] if any(files.renamed(part, erasure) != part for part in inner) else []

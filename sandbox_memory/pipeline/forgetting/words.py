@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ...governance.forgetting import pieces, tokens
+from ...governance.forgetting import OFFERED, pieces, tokens
 from ...governance.grounding import ungrounded
 from ...governance.wording import CLAUSE, hard_words, meaning
 from ...records import Evidence, Item, Rollout, Status
@@ -20,6 +20,8 @@ RESTATED, MADE_OF, ALL_OF = 0.8, 0.8, 0.6
 """Share of its words that an echo repeats, and share of the echo's own from there; less where all is meant."""
 DISTINCT = 4
 """Characters of a name with a digit from which on it may stand for what is forgotten by itself."""
+RETOLD = 3.0
+"""Words of a sentence from which on it is known in a history that is offered again; half of one needs `TELLING`."""
 LONGEST = 2_000
 """Characters of a piece of text that is looked at as an echo."""
 
@@ -115,6 +117,12 @@ class Words:
         elif segment:
             self.target.local.setdefault(segment, set()).add(row)
 
+    def retold(self, text: str) -> None:
+        """Know the sentences of it, and their halves, in a history that is offered again: it may be cut or split."""
+        for piece in pieces(text):
+            if not self.survives(piece):
+                self.target.local.setdefault(OFFERED, set()).update(parts_of(tokens(piece)))
+
     def echoes(self, text: str, segment: str = "", *, title: bool = False) -> None:
         """Seek what of a text says it in other words, sentence by sentence; of one that others share, by statement."""
         for piece in pieces(text):
@@ -155,7 +163,14 @@ class Words:
         return False
 
     def _tells(self, row: Row) -> bool:
-        return _weight(row) >= TELLING or any(within(term, row) for term in self.terms)
+        return weight(row) >= TELLING or any(within(term, row) for term in self.terms)
+
+
+def parts_of(row: Row) -> list[Row]:
+    """A row, its begin and its end, as far as they are long enough to tell."""
+    half = (len(row) + 1) // 2
+    halves = [part for part in (row[:half], row[-half:]) if weight(part) >= TELLING]
+    return [row, *halves] if weight(row) >= RETOLD else []
 
 
 def within(row: Sequence[str], whole: Sequence[str]) -> bool:
@@ -173,7 +188,7 @@ def _rows(texts: Iterable[str]) -> str:
     return " \0 ".join(["", *(" ".join(tokens(text)) for text in texts), ""])
 
 
-def _weight(row: Row) -> float:
+def weight(row: Row) -> float:
     return sum(0.5 if len(token) == 1 and ord(token) > 0x2E7F else 1.0 for token in row)
 
 

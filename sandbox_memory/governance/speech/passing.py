@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...governance.redaction import PLACEHOLDER
+from ..policy.reminding import reminders
+from ..redaction import PLACEHOLDER
 from .clauses import matching
 
 MONTH = (
@@ -121,7 +122,7 @@ _PRIVATE = matching(
 _UNRECORDED = matching(
     r"\b(?:off the record|between (?:you and me|us)|(?:don't|do not|never) (?:save|remember|store|record|"
     r"memori[sz]e|keep|note)(?: any of)? (?:this|that|it|what|the following)|"
-    r"forget (?:that|this|it|what i|everything|about))\b",
+    r"(?<!n't )(?<!not )(?<!never )forget (?:that|this|it|what i|everything|about))\b",
     r"(?:不要|别|不用|无需)(?:记录|保存|记住|记下|记)(?!错|混|成)",
 )
 _SOON = matching(
@@ -194,6 +195,11 @@ def is_for_now(text: str) -> bool:
 def is_this_time(text: str) -> bool:
     """True for what says that it holds for this time only."""
     return bool(_THIS_TIME.search(text))
+
+
+def is_reminder(text: str, start: int, end: int) -> bool:
+    """True if those characters of a sentence are within what it reminds of for the work at hand."""
+    return any(first < end and start < last for first, last in reminders(text))
 
 
 def is_unsure(text: str) -> bool:

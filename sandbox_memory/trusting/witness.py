@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..errors import ConfigError, WrongKey
+from ..layout import Layout
+from ..ledger import Ledger, chain_digest, words_hold
+from ..rollouts import payloads
 from . import anchoring
-from .errors import ConfigError, WrongKey
-from .layout import Layout
-from .ledger import Ledger, chain_digest, words_hold
-from .rollouts import payloads
 from .sealing import Seal
 
 logger = logging.getLogger("sandbox_memory")

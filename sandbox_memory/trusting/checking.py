@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..blocks import split
+from ..document import Document, normalise
+from ..folding import fold
+from ..ledger import Commit, Ledger
+from ..records import Status
+from ..rollouts import payloads
+from ..state import State
 from . import anchoring
-from .blocks import split
-from .document import Document, normalise
-from .folding import fold
-from .ledger import Commit, Ledger
-from .records import Status
-from .rollouts import payloads
 from .sealing import Order
-from .state import State
 from .witness import Witness
 
 PASTED = "if you pasted it from another memory, all is well: it gets an id of its own"
@@ -31,7 +31,7 @@ MOST_PLANTED = 50
 """How many files of one kind are named."""
 VOUCH = "`sandbox-memory vouch` takes in what stands there, if you trust it"
 OLDER = f"if you put an older copy back, all is well: {VOUCH}"
-NOTES = ("unanchored", "torn", "gone", "live", "planted")
+NOTES = ("unanchored", "torn", "gone", "live", "planted", "orphan", "behind", "left")
 """What is told and fails no check: nobody here can vouch for it, or it counts for no more than it says."""
 
 
@@ -40,8 +40,10 @@ class Finding:
     """Something that `check` found: what kind, where, what, what to do.
 
     Kinds: forged (something else wrote it), chain (does not follow), cut (lines or words of ours are missing), receipt
-    (a quote does not stand there), file (not usable); and of those in `NOTES`: unanchored (nobody here can tell), torn,
-    gone (a transcript is not kept), live (an agent's edit), planted (a file that looks like ours and is never read).
+    (a quote does not stand there), file (not usable), secret (one stands there); and of those in `NOTES`: unanchored
+    (nobody here can tell), torn, gone (a transcript is not kept), live (an agent's edit), planted (a file that looks
+    like ours and is never read), orphan (notes on no known conversation), behind (a file that does not show the last
+    commit), left (left over).
     """
 
     kind: str
@@ -72,6 +74,10 @@ class CheckReport:
     receipts: int = 0
     standing_receipts: int = 0
     findings: list[Finding] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes of the history, the transcripts and the markdown."""
+    mended: list[str] = field(default_factory=list)
+    """What was done about what was found before, where that was asked for."""
 
     @property
     def ok(self) -> bool:
@@ -268,7 +274,7 @@ def edits(ledger: Ledger, state: State) -> Iterator[Finding]:
                 else:
                     skills.pop(operation.id, None)
                 continue
-            if operation.op not in ("add", "revise", "restore", "delete", "hold", "forget"):
+            if operation.op not in ("add", "revise", "restore", "delete", "hold", "forget", "revert"):
                 continue
             if commit.actor == "live" and operation.id.startswith("m-") and not operation.facts.get("claimed"):
                 done[operation.id] = operation.op

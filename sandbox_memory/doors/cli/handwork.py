@@ -1,0 +1,220 @@
+"""What a person does to single lines: `add`, `edit`, `pin`, `restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...governance.lifetime import NEVER, ttl_of
+from ...records import Kind, Record
+from ...workspace.archive import is_archive, unpacked
+from . import completing, places, timeline, values
+from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
+from .editing import at_work
+from .helped import Command
+from .places import Misuse, Place
+from .screen import GOOD, ID, WARN, Screen, kept, listed, many
+
+TtlOption = Annotated[
+    str | None, typer.Option("--ttl", metavar="TIME", help="How long it counts: 45min, 12h, 30d or 2w.")
+]
+ExpiresOption = Annotated[
+    str | None, typer.Option("--expires", metavar="DATE", help="Until when it counts: 2026-12-31, or 2026-12-31T18:00.")
+]
+ImportanceOption = Annotated[
+    float | None, typer.Option("--importance", metavar="0..1", help="How much it counts against others of its age.")
+]
+PinOption = Annotated[bool | None, typer.Option("--pin/--no-pin", help="Never let it go for want of room.")]
+KINDS = f"{listed([kind.value for kind in Kind], 'or')}."
+
+
+@app.command(cls=Command, epilog='Example: sandbox-memory add "I review migrations myself." --kind preference')
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", hidden=True, autocompletion=completing.shell)],
+    kind: Annotated[
+        Kind, typer.Option("--kind", metavar="KIND", help=KINDS, autocompletion=completing.kinds)
+    ] = Kind.FACT,
+    group: Annotated[str, typer.Option("--group", metavar="TITLE", help="The task group to put it in.")] = "General",
+    ttl: TtlOption = None,
+    expires: ExpiresOption = None,
+    importance: ImportanceOption = None,
+    pin: PinOption = None,
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remember a line in so many words.
+
+    It counts as written by hand, and no machine alters it. With --ttl or --expires it is out of sight from then on.
+    """
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    record = memory.add(text, kind=kind, group=group, **_life(ttl, expires, importance, pin))
+    if as_json:
+        screen.document({**values.heading(place, memory), "record": values.standing(memory, record)})
+        return
+    screen.column(record.id, record.text, width=14, style=ID)
+    where = kept(place.path(memory.layout.handbook), "")
+    screen.line(("remembered", GOOD), " in ", where, f" under {record.group} › {record.section}", indent=14, hang=2)
+    _set(screen, record)
+    if record.trust.label != "hand":
+        why = "as the agent's word: a session is open, whose agent may give commands too; a key tells you from it"
+        screen.line((why, WARN), indent=14, hang=2)
+
+
+@app.command(
+    cls=Command,
+    epilog='Examples: sandbox-memory edit m-7f3a9c2b1d "The staging port is 9443."; sandbox-memory edit; '
+    "sandbox-memory edit snapshots/42.tar",
+)
+def edit(
+    id: Annotated[str | None, typer.Argument(metavar="ID", hidden=True, autocompletion=completing.records)] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", hidden=True, autocompletion=completing.shell)] = None,
+    expect: Annotated[
+        int | None, typer.Option("--expect", metavar="VERSION", help="Only if it is at that version; `why` says which.")
+    ] = None,
+    ttl: TtlOption = None,
+    expires: ExpiresOption = None,
+    no_expiry: Annotated[bool, typer.Option("--no-expiry", help="It does not expire any more.")] = False,
+    importance: ImportanceOption = None,
+    pin: PinOption = None,
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a memory other words, or another lifetime; or open MEMORY.md, also that of a snapshot.
+
+    With an ID and a TEXT or an option that memory is changed, and counts as written by hand. With --expect, nothing is
+    changed if somebody was faster: both texts are shown. Without them your editor ($VISUAL or $EDITOR) opens MEMORY.md,
+    at the line of the ID if there is one, and what you save is taken in when it closes. With the .tar file of a
+    snapshot instead of an ID, its memory is unpacked for that, and packed again; nothing else in it is touched.
+    """
+    if id is not None and is_archive(Path(id)):
+        if text is not None or workspace is not None:
+            raise Misuse("a snapshot is edited as a whole: give its .tar file alone")
+        _in_snapshot(Path(id), memories, sessions, Screen(as_json=as_json))
+        return
+    if no_expiry and (ttl or expires):
+        raise Misuse("--no-expiry takes the expiry away: give no --ttl and no --expires beside it")
+    life = _life(ttl, NEVER if no_expiry else expires, importance, pin)
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    if id is None and (life or expect is not None):
+        raise Misuse("say which memory: give its ID; `sandbox-memory show` lists them")
+    if id is None or (text is None and not life):
+        if expect is not None:
+            raise Misuse("there is nothing to change: give the new TEXT, or an option such as --ttl, beside --expect")
+        _in_editor(place, screen, id)
+        return
+    memory = opened(place)
+    record = memory.revise(id, text, expected_version=expect, **life)
+    if as_json:
+        screen.document({**values.heading(place, memory), "record": values.standing(memory, record)})
+        return
+    screen.column(record.id, record.text, width=14, style=ID)
+    screen.line(("changed", GOOD), f", version {record.version}", indent=14)
+    _set(screen, record)
+
+
+def _in_editor(place: Place, screen: Screen, id: str | None) -> None:
+    memory = opened(place)
+    before, taken_in = memory.adopt().ledger, memory.adopted
+    path = place.root / memory.layout.handbook
+    if not path.is_file():
+        call = place.command("add", option="--workspace")
+        raise Misuse(f"there is no {place.path(memory.layout.handbook)} yet; `{call} TEXT` begins it")
+    record = memory.why(id).record if id else None
+    at_work(path, next((item.line for item in memory.items() if record and item.id == record.id), 0))
+    memory.adopt()
+    commits = memory.history()[: len(memory.pipeline.store.ledger) - len(before)]
+    changes = memory.adopted - taken_in
+    memory.pipeline.adopted = taken_in  # told here
+    if screen.as_json:
+        screen.document({**values.heading(place, memory), "taken_in": changes, "commits": commits})
+    elif not commits:
+        screen.line("Nothing was changed.")
+    else:
+        timeline.history(screen, commits)
+        screen.gap()
+        screen.line((f"{many(changes, 'change')} taken in", GOOD))
+
+
+def _in_snapshot(archive: Path, memories: str | None, sessions: str | None, screen: Screen) -> None:
+    folders = {(memories or "memories").partition("/")[0], (sessions or "sessions").partition("/")[0]}
+    with unpacked(archive, sorted(folders)) as work:
+        _in_editor(places.find(work.root, memories, sessions), screen, None)
+    if not screen.as_json and work.changed:
+        told = "; a session whose workspace is still there goes on with that, not with its snapshot"
+        screen.line(("packed again into ", GOOD), kept(str(archive)), told)
+
+
+@app.command(cls=Command, epilog="Example: sandbox-memory pin m-7f3a9c2b1d")
+def pin(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.records)],
+    off: Annotated[bool, typer.Option("--off", help="Not any more.")] = False,
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep memories for good, whatever their age.
+
+    What is pinned is never let go for want of room, or because nobody has used it for long. It may still be changed,
+    deleted or replaced, and what has an expiry still expires: `edit ID --no-expiry` takes that away.
+    """
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    records = [memory.pin(id, not off) for id in dict.fromkeys(ids)]
+    if as_json:
+        pinned = [values.standing(memory, record) for record in records]
+        screen.document({**values.heading(place, memory), "records": pinned})
+        return
+    for record in records:
+        screen.column(record.id, record.text, width=14, style=ID)
+        _set(screen, record)
+    if off:
+        screen.line((f"{many(len(records), 'memory', 'memories')} not pinned any more", GOOD), indent=14)
+
+
+@app.command(cls=Command, epilog="Example: sandbox-memory restore m-7f3a9c2b1d")
+def restore(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.gone)],
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring back what expired, or was let go, deleted or superseded.
+
+    `show --all` lists these. What was forgotten does not come back.
+    """
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    records = memory.restore(*ids)
+    if as_json:
+        restored = [values.standing(memory, record) for record in records]
+        screen.document({**values.heading(place, memory), "restored": restored})
+        return
+    for record in records:
+        screen.column(record.id, record.text, width=14, style=ID)
+    screen.line((f"{many(len(records), 'memory', 'memories')} brought back", GOOD), indent=14)
+
+
+def _set(screen: Screen, record: Record) -> None:
+    """What a line has beside its words."""
+    said = {"pinned": True} if record.pinned else {}
+    if told := timeline.marks({**said, **({"expires": record.expires} if record.expires else {})}):
+        screen.line((told, WARN), indent=14, hang=2)
+
+
+def _life(ttl: str | None, expires: str | None, importance: float | None, pin: bool | None) -> dict[str, Any]:
+    """The options that say how long and how much a memory counts, as far as they are given."""
+    try:
+        given: dict[str, Any] = {"ttl": ttl_of(ttl) if ttl is not None else None, "expires": expires}
+    except ValueError as error:
+        raise Misuse(f"--ttl: {error}") from error
+    given |= {"importance": importance, "pinned": pin}
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,100 @@
+"""What a person does on the page: each is a form, answered by going on to the page that shows the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from starlette.responses import RedirectResponse, Response
+
+from ...errors import ConfigError
+from ...records import Kind, Record, Status
+from ..plain import OpenMemory
+from .page import COOKIE, THEMES, Page
+from .wording import LANGUAGES
+
+YEAR = 365 * 24 * 3600
+
+
+def prefer(page: Page) -> Response:
+    """Keep the language or the colours that were chosen, and go back."""
+    back = page.form.get("back", "")
+    response = RedirectResponse(f"{page.base}/{back}" if _plain(back) else f"{page.base}/", 303)
+    for name, allowed in (("theme", THEMES), ("language", tuple(LANGUAGES))):
+        if (value := page.form.get(name)) in allowed:
+            response.set_cookie(COOKIE + name, str(value), max_age=YEAR, path="/", httponly=True, samesite="strict")
+    return response
+
+
+def _plain(back: str) -> bool:
+    """True for an address that stays on the page."""
+    return "//" not in back and "\\" not in back and ".." not in back and back.isprintable()
+
+
+def add(page: Page) -> Response:
+    """Remember a line in so many words."""
+    text, group = page.form.get("text", ""), page.form.get("group", "").strip() or "General"
+    kind = page.form.get("kind", "fact")
+    if kind not in {each.value for each in Kind}:
+        raise ConfigError(page.words("no-such-kind", kind=kind))
+    record = page.shelf.do(lambda memory: memory.add(text, kind=kind, group=group))
+    return page.turn(_where(page, record, "added"))
+
+
+def change(page: Page) -> Response:
+    """Do to one line what its form says: give it other words, delete it, bring it back, pin it."""
+    id, what, text = str(page.path["id"]), page.form.get("do", ""), page.form.get("text", "")
+    expected = page.form.get("expected", "")
+    version = int(expected) if expected.isascii() and expected.isdigit() and len(expected) < 10 else 0
+
+    def revise(memory: OpenMemory) -> Record:
+        return memory.revise(id, text, expected_version=version)
+
+    def revive(memory: OpenMemory) -> Record:
+        """Bring a line back, with other words if some were given."""
+        at = memory.state().records.get(id)
+        back = memory.restore(id)[0] if at is None or at.status is not Status.ACTIVE else at
+        return memory.revise(id, text, expected_version=back.version) if text and text != back.text else back
+
+    done: Mapping[str, tuple[str, Callable[[OpenMemory], Record]]] = {
+        "save": ("saved", revise),
+        "delete": ("deleted", lambda memory: memory.delete(id, expected_version=version)),
+        "restore": ("restored", revive),
+        "pin": ("pinned", lambda memory: memory.revise(id, expected_version=version, pinned=True)),
+        "unpin": ("unpinned", lambda memory: memory.revise(id, expected_version=version, pinned=False)),
+    }
+    if what not in done:
+        raise ConfigError(page.words("no-such-action"))
+    said, work = done[what]
+    record = page.shelf.do(work)
+    if what == "delete":
+        near = page.form.get("next", "")
+        return page.turn(page.to(done="deleted", was=record.id, fragment=near if near.startswith("m-") else ""))
+    if page.form.get("back") == "line":
+        return page.turn(page.to(f"line/{record.id}", done=said))
+    return page.turn(_where(page, record, said))
+
+
+def _where(page: Page, record: Record, done: str) -> str:
+    """The line on the page of the memory where it stands; on its own page if it is out of sight."""
+    snapshot = page.shelf.snapshot()
+    if record.id not in snapshot.place:
+        return page.to(f"line/{record.id}", done=done)
+    return page.to(at=record.id, done=done, fragment=record.id)
+
+
+def answer(page: Page) -> Response:
+    """Accept or refuse what waits in the inbox; accepted in other words, these are what is remembered."""
+    id, yes = str(page.path["id"]), page.form.get("do") == "accept"
+    words, asked = page.form.get("text", "").strip(), page.form.get("asked", "").strip()
+    if page.form.get("do") not in ("accept", "refuse"):
+        raise ConfigError(page.words("no-such-action"))
+    other = words if words != asked else ""
+    page.shelf.do(lambda memory: memory.answer(id, yes, other if yes else ""))
+    return page.turn(page.to("inbox", done="accepted" if yes else "refused"))
+
+
+def undo(page: Page) -> Response:
+    """Take back one commit; what people changed since stays."""
+    number = int(page.path["number"])
+    page.shelf.do(lambda memory: memory.undo(number))
+    return page.turn(page.to("history", done="undone", was=number))

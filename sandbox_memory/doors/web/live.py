@@ -1,0 +1,80 @@
+"""Tells the pages that are open when files of a memory have changed, by server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from ...workspace.watching import Watching
+from .library import Library
+from .snapshot import Shelf
+
+ALIVE = 15.0
+"""Seconds after which a line is sent although nothing changed, so that a connection that is gone is noticed."""
+LOOKED = 0.05
+"""Seconds between two looks at whether something was told."""
+
+
+class Live:
+    """Watches the memories that pages are open of."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._watches: dict[str, tuple[Watching, list[int]]] = {}
+        self._lock = threading.Lock()
+        self.closing = False
+
+    def changes(self, key: str, shelf: Shelf) -> Callable[[], int]:
+        """Counts how often files of that memory were saved; begins to watch it."""
+        with self._lock:
+            if key not in self._watches and not self.closing:
+                layout, count = shelf.layout, [0]
+
+                def saved(paths: frozenset[str]) -> None:
+                    count[0] += 1
+
+                files = (layout.ledger, layout.handbook, layout.summary, layout.inbox)
+                folders = (layout.memories_dir, layout.sessions_dir)
+                watching = Watching(shelf.root, folders, lambda path: path.endswith((".md", ".jsonl")), saved, files)
+                watching.start()
+                self._watches[key] = (watching, count)
+            return lambda: self._watches[key][1][0]
+
+    def stop(self) -> None:
+        """End, and let the pages go."""
+        with self._lock:
+            self.closing = True
+            for watching, _ in self._watches.values():
+                watching.stop()
+
+
+async def events(request: Request) -> Response:
+    """A line for each time that what a page shows has changed; ends when the page or the server does."""
+    key = request.path_params["key"]
+    shelf = request.app.state.library.shelves().get(key)
+    if shelf is None:
+        return Response(status_code=404)
+    return StreamingResponse(_told(request, key, shelf), media_type="text/event-stream")
+
+
+async def _told(request: Request, key: str, shelf: Shelf) -> AsyncIterator[bytes]:
+    live: Live = request.app.state.live
+    changes = await asyncio.to_thread(live.changes, key, shelf)
+    known, seen, quiet = await asyncio.to_thread(shelf.signature), changes(), 0.0
+    yield b"retry: 2000\n\n"
+    while not live.closing and not await request.is_disconnected():
+        await asyncio.sleep(LOOKED)
+        quiet += LOOKED
+        if changes() != seen:
+            seen = changes()
+            now = await asyncio.to_thread(shelf.signature)
+            if now != known:
+                known, quiet = now, 0.0
+                yield b"event: changed\ndata: 1\n\n"
+        if quiet >= ALIVE:
+            quiet = 0.0
+            yield b": alive\n\n"

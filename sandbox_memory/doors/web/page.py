@@ -1,0 +1,174 @@
+"""One request: who asks for which memory, in which language, and how the answer is rendered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ...errors import LostUpdate, SandboxMemoryError, Unknown
+from . import markdown
+from .library import Library
+from .snapshot import Shelf, Snapshot
+from .wording import LANGUAGES, Words, chosen
+
+THEMES = ("auto", "light", "dark")
+COOKIE = "sandbox-memory-"
+"""What the names of the two cookies begin with; they hold how the page looks, and nothing else."""
+RECENT = 1.0
+"""Seconds for which a search may answer from what was looked at before: it asks with every key."""
+logger = logging.getLogger("sandbox_memory")
+
+
+@cache
+def _environment() -> Environment:
+    folder = Path(__file__).parent / "templates"
+    loader = FileSystemLoader(folder)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.globals |= {"inline": markdown.inline, "block": markdown.block, "compared": markdown.compared}
+    made.filters |= {"visible": markdown.visible, "lang": _lang}
+    return made
+
+
+def _lang(text: str) -> str:
+    """The attribute that names a remembered text's language, for a template."""
+    tag = markdown.language_of(text)
+    return Markup(f' lang="{tag}"') if tag else ""
+
+
+class Page:
+    """What a view is given: the request's parts, the memory that it is about, and `render`."""
+
+    def __init__(self, request: Request, form: Mapping[str, str]) -> None:
+        self.request, self.form = request, form
+        self.query: Mapping[str, str] = request.query_params
+        self.path: Mapping[str, Any] = request.path_params
+        self.library: Library = request.app.state.library
+        self.base = f"/{request.app.state.token}"
+        theme, language = (request.cookies.get(COOKIE + name, "") for name in ("theme", "language"))
+        self.theme = theme if theme in THEMES else "auto"
+        self.words = Words(chosen(language, request.headers.get("accept-language", "")))
+        self.shelves: Mapping[str, Shelf] = self.library.shelves()
+        self.key = str(self.path.get("key", ""))
+        if self.key and self.key not in self.shelves:
+            raise Unknown(self.words("no-such-memory"))
+
+    @property
+    def shelf(self) -> Shelf:
+        """The memory that the address names."""
+        return self.shelves[self.key]
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The memory as it is now; what a search is typed for may be a moment old."""
+        return self.shelf.snapshot(recent=RECENT if self.part else 0.0)
+
+    @property
+    def part(self) -> bool:
+        """True if only what a search finds is asked for."""
+        return self.query.get("part") == "results"
+
+    def to(self, path: str = "", fragment: str = "", **query: object) -> str:
+        """The address of a page of this memory."""
+        asked = urlencode({name: value for name, value in query.items() if value not in ("", None)})
+        at = f"{self.base}/{self.key}/{path}"
+        return at + (f"?{asked}" if asked else "") + (f"#{fragment}" if fragment else "")
+
+    def number(self, name: str, least: int = 1) -> int:
+        """A whole number of the query, at least `least`."""
+        text = str(self.query.get(name, ""))
+        return max(least, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else least
+
+    def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
+        """The page of that template."""
+        snapshot = self.snapshot if self.key else None
+        common = {
+            "page": self,
+            "t": self.words,
+            "to": self.to,
+            "base": self.base,
+            "here": template.removesuffix(".html"),
+            "snapshot": snapshot,
+            "languages": LANGUAGES,
+            "themes": THEMES,
+            "done": str(self.query.get("done", "")),
+            "folders": {key: self.library.folder(key) for key in self.shelves},
+            "root": self.library.root,
+            "again": self.request.url.path.removeprefix("/") + (f"?{self.request.url.query}" if self.query else ""),
+        }
+        return HTMLResponse(_environment().get_template(template).render(common | context), status)
+
+    def turn(self, address: str) -> Response:
+        """Go on to a page after something was done."""
+        return RedirectResponse(address, 303)
+
+
+View = Callable[[Page], Response]
+
+
+def shown(view: View) -> Callable[[Request], Any]:
+    """The endpoint of a view: it runs in a thread, and what goes wrong is told on a page with what to do next."""
+
+    async def endpoint(request: Request) -> Response:
+        body = await request.body() if request.method == "POST" else b""
+        found = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=100)
+        form = {name: values[-1].replace("\r\n", "\n") for name, values in found.items()}
+        return await asyncio.to_thread(_answered, view, request, form)
+
+    return endpoint
+
+
+def _answered(view: View, request: Request, form: Mapping[str, str]) -> Response:
+    page: Page | None = None
+    try:
+        page = Page(request, form)
+        return view(page)
+    except LostUpdate as lost:
+        assert page is not None
+        return conflict(page, lost)
+    except SandboxMemoryError as error:
+        return failure(page or _bare(request), str(error), 404 if isinstance(error, Unknown) else 409)
+    except Exception as error:  # the person is told where they look; the cause is in the log
+        logger.exception("sandbox memory: the page %s could not be made", request.url.path.rpartition("/")[2])
+        return failure(_bare(request), Words("en")("fault", what=type(error).__name__), 500)
+
+
+def _bare(request: Request) -> Page:
+    """A page without a memory, where the address names none that there is."""
+    request.scope["path_params"] = {}
+    return Page(request, {})
+
+
+def failure(page: Page, told: str, status: int) -> Response:
+    """What could not be done, why, and what to do next."""
+    if page.key:
+        try:
+            page.snapshot  # noqa: B018 - whether it can be made is the question
+        except SandboxMemoryError as deeper:  # the memory itself cannot be read: the page stands without it
+            logger.warning("sandbox memory: the page cannot read %s: %s", page.key, deeper)
+            page.key = ""
+    return page.render("failure.html", status=status, told=told, yours=page.form.get("text", ""))
+
+
+def conflict(page: Page, lost: LostUpdate) -> Response:
+    """Somebody was faster: both texts, and what can be done."""
+    state = page.shelf.snapshot().state
+    record = state.records[lost.id]
+    return page.render(
+        "conflict.html",
+        status=409,
+        record=record,
+        standing=lost.id in state.visible(),
+        yours=page.form.get("text", lost.yours),
+        was=page.form.get("was", ""),
+        deletes=page.form.get("do") == "delete",
+    )

@@ -1,0 +1,63 @@
+"""Answering a question of the inbox by command, as ticking or deleting its line does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import SandboxMemoryError, Unknown
+from ..ledger import Operation
+from ..proposals import WRITES
+from ..records import Asked, Record
+from ..stages import answers
+from ..state import Proposal, State
+from . import Pipeline
+from .commands import ACTOR, alone, checked
+from .deciding import asked
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What was asked, and the records that the answer made or changed, as they are now; none where it had no effect."""
+
+    asked: Asked
+    accepted: bool
+    records: tuple[Record, ...] = ()
+
+
+def questions(state: State) -> list[Asked]:
+    """The open questions, the oldest first."""
+    return [asked(proposal) for proposal in state.proposals.values()]
+
+
+async def answer(pipeline: Pipeline, id: str, *, accept: bool, words: str = "") -> Answered:
+    """Say yes or no to a question; `words` are those to remember in place of what it proposes.
+
+    Raises `Unknown` for a question that is not open, and `SandboxMemoryError` for words that may not be remembered, for
+    words where nothing is to be remembered, and while an agent's session is open elsewhere.
+    """
+    await alone(pipeline, "answer when it is over")
+    line = checked(pipeline, words) if words else ""
+    found: list[Proposal] = []
+    made: list[Operation] = []
+
+    def decide(state: State) -> list[Operation]:
+        proposal = state.proposals.get(id)
+        if proposal is None:
+            told = "was answered before" if id in state.decided else "is not there"
+            raise Unknown(f"the question {id} {told}; `sandbox-memory inbox` lists those that are open")
+        found[:], made[:] = [proposal], _operations(proposal, state, accept=accept, words=line)
+        return made
+
+    state = (await pipeline.commit(ACTOR, decide)).state
+    touched = dict.fromkeys(operation.id for operation in made if operation.id in state.records)
+    return Answered(asked(found[0]), accept, tuple(state.records[each] for each in touched))
+
+
+def _operations(proposal: Proposal, state: State, *, accept: bool, words: str) -> Iterator[Operation]:
+    writes = any(operation.op in WRITES for operation in proposal.operations)
+    if words and not (accept and writes):
+        raise SandboxMemoryError(f"the question {proposal.id} remembers nothing that way: it takes no words of yours")
+    if not accept:
+        return answers.refused(proposal)
+    return answers.accepted(proposal, state, words=words, by_hand=True)

@@ -1,0 +1,135 @@
+"""What a memory's folder holds that should not be there, or not so: `check` names it, `check --fix` mends it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from ..document import Document
+from ..folding import fold
+from ..governance.redaction import redact_value
+from ..rollouts import payloads
+from ..state import State
+from ..trusting.checking import Finding
+from ..trusting.signed import is_ours
+from ..workspace import Remove, Replace, digest, is_temporary
+from . import Pipeline, presence
+from .forgetting.seeking import everything, read
+from .settle import Seen, redacted
+from .store import VISIT, Step, Store
+
+FIX = "`sandbox-memory check --fix` mends it"
+BATCH = 200
+_COPY = re.compile(r"\.saved-[0-9a-f]{8}$")
+_NOTES = ("raw_memories", "rollout_summaries")
+
+
+async def findings(store: Store, seen: Seen) -> tuple[list[Finding], dict[str, int]]:
+    """What is behind, orphaned, left over or holds a secret; and the bytes of the memory's parts.
+
+    Every file of the memory is read; nothing is written.
+    """
+    state = fold(seen.ledger)
+    found = [*_behind(store, seen, state), *_left_over(store, seen)]
+    sizes = {"history": len(seen.ledger.data), "transcripts": 0, "markdown": 0}
+    paths = [path for path in await everything(store) if not is_temporary(posixpath.basename(path))]
+    for start in range(0, len(paths), BATCH):
+        for path, data in (await read(store, paths[start : start + BATCH])).items():
+            if path.endswith(".jsonl") and posixpath.dirname(path) == store.layout.sessions_dir:
+                sizes["transcripts"] += len(data)
+            elif path.endswith(".md"):
+                sizes["markdown"] += len(data)
+            found += _of_file(store, path, data, state)
+    return found, sizes
+
+
+async def mend(pipeline: Pipeline) -> list[str]:
+    """Bring the markdown up to date, and take out what `findings` names and code may take out; what was done.
+
+    A file that a person edited is never removed.
+    """
+    store = pipeline.store
+    before = await store.see()
+    await pipeline.adopt()
+    seen = await store.see()
+    views = {store.layout.handbook: "handbook", store.layout.summary: "summary", store.layout.inbox: "inbox"}
+    done = [f"{path} was brought up to date" for path, name in views.items() if _differ(before, seen, name)]
+    state, steps = fold(seen.ledger), list[Step]()
+    for path in await everything(store):
+        if path in views or is_temporary(posixpath.basename(path)):
+            continue
+        data = (await read(store, [path])).get(path)
+        if data is None or not path.endswith(".md"):
+            continue
+        if _orphaned(store, path, state) and is_ours(data):
+            steps.append(Remove(path, expect=digest(data)))
+            done.append(f"{path}, the notes on a conversation that nobody knows, was removed")
+        elif (clean := redacted(data, store.salt)) != data:
+            steps.append(Replace(path, clean, expect=digest(data)))
+            done.append(f"{path} held a secret; a placeholder stands for it now")
+    left = store.others_open(seen.open_marks)[1]
+    done += [f"{step.path}, the mark of a session that was killed, was removed" for step in left]
+    if steps or left:
+        await store.write([*steps, *left])
+    return done
+
+
+def _differ(one: Seen, other: Seen, name: str) -> bool:
+    return bool(getattr(one, name) != getattr(other, name))
+
+
+def _behind(store: Store, seen: Seen, state: State) -> Iterator[Finding]:
+    path = store.layout.handbook
+    if path in seen.unusable or not state.ordinal:
+        return
+    marker = Document.parse(seen.handbook or b"").marker
+    if not seen.handbook and state.visible():
+        yield Finding("behind", path, "is missing or empty", FIX)
+    elif marker is not None and marker < state.ordinal:
+        yield Finding("behind", path, f"shows commit {marker} of {state.ordinal}: a process was cut off", FIX)
+
+
+def _left_over(store: Store, seen: Seen) -> Iterator[Finding]:
+    for mark in sorted(seen.open_marks):
+        if not mark.startswith(VISIT) and presence.stale(mark):
+            what = "is the mark of a session that was killed: as long as it stands, an edit counts as the agent's"
+            yield Finding("left", f"{store.marks_folder}/{mark}", what, FIX)
+
+
+def _of_file(store: Store, path: str, data: bytes, state: State) -> Iterator[Finding]:
+    layout = store.layout
+    if _COPY.search(path):
+        yield Finding("left", path, "is a copy of a file as it was before", "remove it when you have looked at it")
+    if _orphaned(store, path, state):
+        hint = FIX if is_ours(data) else "you edited it, so it stays; remove it if it is of no use"
+        yield Finding("orphan", path, "is notes on a conversation that the history does not know", hint)
+    if posixpath.dirname(path) == layout.sessions_dir and path.endswith(".jsonl"):
+        number = next((n for n, _, payload in payloads(data) if payload and redact_value(payload) != payload), 0)
+        stem = posixpath.basename(path).removesuffix(".jsonl")
+        hint = f"`sandbox-memory forget --rollout {stem}` takes the conversation out"
+    elif path.endswith(".md"):
+        number, hint = _line(data, redacted(data, store.salt)), FIX
+    else:
+        return
+    if number:
+        yield Finding("secret", f"{path}:{number}", "holds what looks like a secret", hint)
+
+
+def _orphaned(store: Store, path: str, state: State) -> bool:
+    """True for notes on a conversation of which the history says nothing."""
+    folder, name = posixpath.split(path)
+    if folder not in map(store.layout.memory, _NOTES) or not name.endswith(".md") or not state.ordinal:
+        return False
+    if folder == store.layout.memory(_NOTES[0]):
+        return name.removesuffix(".md") not in state.rollouts
+    known = {posixpath.basename(rollout.summary_file) for rollout in state.rollouts.values()}
+    return name not in known and name.removesuffix(".md").rpartition("_")[0] not in state.rollouts
+
+
+def _line(old: bytes, new: bytes) -> int:
+    """The number of the first line that differs; 0 for none."""
+    if old == new:
+        return 0
+    pairs = list(zip(old.split(b"\n"), new.split(b"\n"), strict=False))
+    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), len(pairs))

@@ -1,0 +1,194 @@
+"""Taking commits back: a new commit makes the records what all the other commits would have made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import Conflict, SandboxMemoryError, Unknown
+from ..folding import apply, fold_without
+from ..folding.records import revert
+from ..governance.lifetime import later
+from ..ledger import Commit, Ledger, Operation
+from ..records import Record, Status
+from ..state import Proposal, State, operation_json
+from . import Pipeline
+from .commands import ACTOR, alone
+from .settle import Prepared
+
+UNDO = "undo"
+"""The note, by its number, that a commit was taken back."""
+TRIES = 20
+HANDS = ("hand", "live", "cli")
+"""Who commits what a person may have done."""
+ERASING = ("erase", "erased", "restate", "retitle", "drop_rollout", "forget")
+TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release")
+"""Operations after which a line is one that a person has worked on."""
+OUT = (Status.DELETED, Status.FORGOTTEN, Status.SUPERSEDED)
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What taking `commits` back did, or would do: `commit` is the number of the new one, 0 where none was written.
+
+    `changed` are the records before and after. `kept` are those that would have gone but for a person's later work on
+    them, `asked` the questions that are open again, `withdrawn` those that are asked no more.
+    """
+
+    commits: tuple[int, ...]
+    changed: tuple[tuple[Record, Record], ...] = ()
+    kept: tuple[Record, ...] = ()
+    asked: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    commit: int = 0
+
+
+async def undo(pipeline: Pipeline, commits: Sequence[int], *, dry_run: bool = False) -> Undone:
+    """Take these commits back, by their numbers: what others did since stays, and so does what a person worked on.
+
+    Records become what a replay without the commits gives. Transcripts that were read stay read, and settings stay as
+    they are. With `dry_run` it is only told. Raises `Unknown` for a number that no commit has, `SandboxMemoryError` for
+    commits that changed nothing or forgot something, and while an agent's session is open elsewhere.
+    """
+    numbers = tuple(dict.fromkeys(commits))
+    if not dry_run:
+        await alone(pipeline, "take commits back when it is over")
+    for _ in range(TRIES):
+        known = await pipeline.adopt(dry=dry_run)
+        undone, operations = _planned(known.ledger, known.state, numbers, pipeline.store.at())
+        if dry_run:
+            return undone
+        done = await _committed(pipeline, known, operations)
+        if done:
+            return replace(undone, commit=done)
+    raise Conflict(pipeline.layout.ledger, f"other writers were faster {TRIES} times; nothing was taken back")
+
+
+async def _committed(pipeline: Pipeline, known: Prepared, operations: Sequence[Operation]) -> int:
+    """The number of the new commit; 0 if somebody committed something in between."""
+    ordinal = 0
+
+    def decide(state: State) -> Sequence[Operation]:
+        nonlocal ordinal
+        ordinal = state.ordinal + 1 if state.ordinal == known.state.ordinal else 0
+        return operations if ordinal else ()
+
+    await pipeline.commit(ACTOR, decide)
+    return ordinal
+
+
+def _planned(ledger: Ledger, now: State, numbers: Sequence[int], at: str) -> tuple[Undone, list[Operation]]:
+    for number in numbers:
+        _takeable(ledger, number)
+    if not numbers:
+        raise SandboxMemoryError("name the commit to take back; `sandbox-memory history` numbers them")
+    then, touched = fold_without(ledger, numbers), _touched(ledger, numbers)
+    kept: list[Record] = []
+    operations: list[Operation] = []
+    for record in now.records.values():
+        made = _operation(record, then, now, later(at, now.at))
+        if made is None:
+            continue
+        if record.id in touched and record.status is Status.ACTIVE and not _stays(made):
+            kept.append(record)
+        else:
+            operations.append(made)
+    asked = [each for id, each in then.proposals.items() if id not in now.proposals and _answered(ledger, numbers, id)]
+    gone = [each for id, each in now.proposals.items() if id not in then.proposals]
+    operations += map(_asked_again, asked)
+    operations += [
+        Operation("decide", each.id, {"accepted": then.decided.get(each.id, False), "undone": True}) for each in gone
+    ]
+    if not operations:
+        raise SandboxMemoryError(_nothing(ledger, numbers, kept))
+    after = now.copy()
+    notes = [Operation(UNDO, str(number)) for number in numbers]
+    apply(after, Commit(now.ordinal + 1, later(at, now.at), ACTOR, (*notes, *operations)))
+    changed = tuple((now.records[o.id], after.records[o.id]) for o in operations if o.id in now.records)
+    told = (tuple(kept), tuple(each.text for each in asked), tuple(each.text for each in gone))
+    return Undone(tuple(numbers), changed, *told), [*notes, *operations]
+
+
+def _takeable(ledger: Ledger, number: int) -> None:
+    if not 0 < number <= len(ledger):
+        raise Unknown(f"there is no commit {number}; there are {len(ledger)}, counted from 1")
+    if number in ledger.passed:
+        raise SandboxMemoryError(f"commit {number} was not written by us and counts for nothing: it need not be undone")
+    if any(operation.op in ERASING for operation in ledger.commits[number - 1].operations):
+        raise SandboxMemoryError(f"commit {number} forgot something, and what was forgotten stays forgotten")
+
+
+def _touched(ledger: Ledger, numbers: Sequence[int]) -> set[str]:
+    """The records that a person may have worked on since; what another undo did to them is no such work."""
+    touched: set[str] = set()
+    for commit in ledger.commits[min(numbers) :]:
+        by_hand = commit.actor in HANDS and not any(operation.op == UNDO for operation in commit.operations)
+        if by_hand and commit.ordinal not in numbers and commit.ordinal not in ledger.passed:
+            touched |= {operation.id for operation in commit.operations if operation.op in TOUCHES}
+    return touched
+
+
+def _operation(record: Record, then: State, now: State, at: str) -> Operation | None:
+    """What makes a record what it would be; None where it is that already, or its words are erased."""
+    was = then.records.get(record.id)
+    if record.status is Status.FORGOTTEN:
+        return None
+    if was is None:
+        return None if record.status in OUT else Operation("delete", record.id)
+    if was.status is Status.FORGOTTEN:
+        return None
+    if was.status is Status.ACTIVE and was.expires and was.expires <= at:
+        was = replace(was, expires="")  # as with `restore`: else it would go again at once
+    spent = (then.tombstones.get(record.id, ()), now.tombstones.get(record.id, ()))
+    return revert(was, record, spent)
+
+
+def _stays(operation: Operation) -> bool:
+    """True if the record is in sight after it."""
+    return operation.op == "revert" and operation.facts.get("status", Status.ACTIVE.value) == Status.ACTIVE.value
+
+
+def _answered(ledger: Ledger, numbers: Sequence[int], id: str) -> bool:
+    """True if one of these commits decided that question."""
+    return any(o.op == "decide" and o.id == id for n in numbers for o in ledger.commits[n - 1].operations)
+
+
+def _asked_again(proposal: Proposal) -> Operation:
+    body = {
+        "text": proposal.text,
+        "operations": [operation_json(operation) for operation in proposal.operations],
+        "on_refusal": [operation_json(operation) for operation in proposal.on_refusal],
+        "about": dict(proposal.about),
+    }
+    return Operation("propose", proposal.id, {"source": proposal.source}, body)
+
+
+_KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("extract", "consume", "fail", "usage"), "noted what was read of transcripts"),
+    (("write_skill", "drop_skill"), "was about skills"),
+)
+
+
+def _nothing(ledger: Ledger, numbers: Sequence[int], kept: Sequence[Record]) -> str:
+    which = f"commit {numbers[0]}" if len(numbers) == 1 else "these commits"
+    if kept:
+        return f"nothing of {which} is taken back: what it brought was worked on by hand since, and stays"
+    commits = [ledger.commits[number - 1] for number in numbers]
+    ops = {operation.op for commit in commits for operation in commit.operations}
+    if not ops and any(commit.settings for commit in commits):
+        return f"{which} changed settings only, and those are for the application to say; there is nothing to take back"
+    for names, what in _KINDS:
+        if ops and ops <= set(names):
+            return f"{which} only {what}: no memory was changed, and there is nothing to take back"
+    later_undo = next(_undone_by(ledger, numbers), 0)
+    if later_undo:
+        return f"{which} was taken back already; `sandbox-memory undo {later_undo}` brings it back"
+    return f"nothing of {which} is left to take back: later commits have changed all of it"
+
+
+def _undone_by(ledger: Ledger, numbers: Sequence[int]) -> Iterator[int]:
+    """The commits that took one of these back, the newest first."""
+    wanted = {str(number) for number in numbers}
+    for commit in reversed(ledger.commits):
+        if any(operation.op == UNDO and operation.id in wanted for operation in commit.operations):
+            yield commit.ordinal

@@ -1,0 +1,29 @@
+"""The words for what people paste, in English and Chinese, as parts of patterns."""
+
+from __future__ import annotations
+
+THING = (
+    r"(?:e-?mails?|mails?|messages?|texts?|sms|pages?|web ?pages?|web ?sites?|sites?|articles?|"
+    r"(?:blog |forum |reddit )?posts?|threads?|tickets?|issue|"
+    r"(?:bug |error |incident )?reports?|reviews?|comments?|logs?|outputs?|errors?|error messages?|"
+    r"(?:stack ?)?traces?|tracebacks?|"
+    r"docs?|documents?|documentation|files?|contents?|letters?|notes from|transcripts?|"
+    r"snippets?|excerpts?|passages?|paragraphs?|"
+    r"quotes?|chats?|conversations?|repl(?:y|ies)|responses?|search results?|readme|manuals?|"
+    r"handbooks?|runbooks?|contracts?|policy|policies|"
+    r"invoices?|listings?|announcements?|newsletters?|tweets?|descriptions?|summar(?:y|"
+    r"ies)|attachments?|minutes|memos?|tables?|payload|json|html|csv|xml|yaml|"
+    r"recipes?|abstracts?|papers?|stor(?:y|ies))"
+)
+LETTERS = (
+    r"(?:e-?mails?|mails?|messages?|texts?|web ?pages?|pages?|web ?sites?|articles?|(?:blog |"
+    r"forum |reddit )?posts?|threads?|tickets?|reviews?|comments?|letters?|"
+    r"transcripts?|passages?|paragraphs?|excerpts?|announcements?|newsletters?|chats?|"
+    r"conversations?|repl(?:y|ies)|documents?|reports?)"
+)
+THING_ZH = (
+    r"(?:邮件|信件|来信|消息|短信|网页|页面|网站|文章|帖子|工单|报告|评论|评价|日志|输出|"
+    r"报错|错误信息|堆栈|文档|文件|内容|原文|全文|文本|段落|资料|"
+    r"合同|条款|手册|说明书?|公告|通知|聊天记录|对话|回复|回答|搜索结果|结果|代码|数据|"
+    r"表格|纪要|发票|新闻|博客|截图文字)"
+)

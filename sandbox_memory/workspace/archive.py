@@ -1,0 +1,191 @@
+"""A memory in the archive of a snapshot: unpacked to be worked on, and packed again without touching anything else."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import os
+import posixpath
+import secrets
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import Conflict, WorkspaceError
+
+_COMPRESSIONS = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
+_BLOCK = 1 << 20
+
+
+@dataclass
+class Unpacked:
+    """What of an archive was unpacked below `root`; `changed` is true once it was packed again with changes."""
+
+    archive: Path
+    root: Path
+    changed: bool = False
+
+
+@contextmanager
+def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
+    """The files of these folders of the archive, in a temporary folder; at the end they take their places in it.
+
+    The archive is a tar file, compressed or not, as the SDK's snapshots write it. Only plain files and folders come
+    out of it, and only below `folders`. Everything else in it stays as it is, byte for byte. Where nothing was changed
+    it is not written; else it is replaced in one step, and only while it is the one that was unpacked: otherwise
+    `Conflict` is raised, and names the folder in which the work was kept. Raises `WorkspaceError` for what is no such
+    archive. After an exception in the block nothing is packed.
+    """
+    with tempfile.TemporaryDirectory(prefix="sandbox-memory-", ignore_cleanup_errors=True) as name:
+        root = Path(name) / "workspace"
+        root.mkdir()
+        before = _digest(archive)
+        taken = _unpack(archive, root, tuple(folders))
+        work = Unpacked(archive, root)
+        yield work
+        now = _files(root, tuple(folders))
+        if now == taken:
+            return
+        if _digest(archive) != before:
+            kept = Path(tempfile.mkdtemp(prefix="sandbox-memory-kept-"))
+            root.rename(kept / "workspace")
+            raise Conflict(str(archive), f"it was written meanwhile; your work is kept in {kept / 'workspace'}")
+        _pack(archive, root, tuple(folders), now)
+        work.changed = True
+
+
+def is_archive(path: Path) -> bool:
+    """True for a file that begins like a tar archive, compressed or not."""
+    try:
+        return path.is_file() and tarfile.is_tarfile(path)
+    except OSError:
+        return False
+
+
+def _unpack(archive: Path, root: Path, folders: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                path = _inside(member.name, folders)
+                if path is None or not (member.isdir() or member.isreg()):
+                    continue
+                target = root / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if member.isdir():
+                    target.mkdir(exist_ok=True)
+                elif (source := tar.extractfile(member)) is not None:
+                    target.write_bytes(source.read())
+                    target.chmod(member.mode & 0o777 | 0o600)
+            assert tar.fileobj is not None
+            tar.fileobj.seek(tar.offset)
+            if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+                raise tarfile.ReadError("it is cut off")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        hint = "Name the .tar file of a snapshot, or the folder of a workspace"
+        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", hint) from error
+    return _files(root, folders)
+
+
+def _inside(name: str, folders: tuple[str, ...]) -> str | None:
+    """The path of a member below one of the folders, without `./`; None for any other."""
+    path = posixpath.normpath(name)
+    inside = any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+    return path if inside and not path.startswith(("/", "..")) and "\0" not in path else None
+
+
+def _files(root: Path, folders: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+    """The digest and the mode of every plain file in the folders."""
+    found = {}
+    for folder in folders:
+        for at, _, names in os.walk(root / folder):
+            for name in names:
+                path = Path(at) / name
+                if path.is_file() and not path.is_symlink():
+                    found[path.relative_to(root).as_posix()] = (_digest(path), path.stat().st_mode & 0o777)
+    return found
+
+
+def _digest(path: Path) -> str:
+    made = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                made.update(block)
+    except OSError as error:
+        raise WorkspaceError(str(path), f"cannot be read ({error.strerror or error})") from error
+    return made.hexdigest()
+
+
+def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, tuple[str, int]]) -> None:
+    """Write the archive anew: every member that is not ours as it was, then ours; and put it in the old one's place."""
+    beside = archive.with_name(f".{archive.name}.{secrets.token_hex(4)}.tmp")
+    status = archive.stat()
+    try:
+        with os.fdopen(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            with tarfile.open(archive) as old, _written(file, archive) as new:
+                new.pax_headers = dict(old.pax_headers)
+                seen: set[str] = set()
+                for member in old:
+                    path = _inside(member.name, folders)
+                    if path is None or not (member.isreg() or member.isdir()):
+                        new.addfile(member, old.extractfile(member) if member.isreg() else None)
+                    elif member.isdir():
+                        new.addfile(member)
+                        seen.add(path)
+                    elif path in files and path not in seen:
+                        _add(new, root / path, member)
+                        seen.add(path)
+                for path in sorted(files):
+                    if path not in seen:
+                        _parents(new, path, seen)
+                        _add(new, root / path, _made(f"./{path}", files[path][1], status))
+            file.flush()
+            os.fchmod(file.fileno(), status.st_mode & 0o777)
+            with suppress(PermissionError):
+                os.fchown(file.fileno(), status.st_uid, status.st_gid)
+            os.fsync(file.fileno())
+        beside.replace(archive)
+    except (tarfile.TarError, OSError) as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise WorkspaceError(str(archive), f"cannot be packed ({error})", "Nothing in it was changed") from error
+
+
+def _parents(new: tarfile.TarFile, path: str, seen: set[str]) -> None:
+    parts = path.split("/")[:-1]
+    for length in range(1, len(parts) + 1):
+        folder = "/".join(parts[:length])
+        if folder not in seen:
+            seen.add(folder)
+            made = tarfile.TarInfo(f"./{folder}")
+            made.type, made.mode = tarfile.DIRTYPE, 0o700
+            new.addfile(made)
+
+
+def _made(name: str, mode: int, like: os.stat_result) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.mode, made.uid, made.gid = mode, like.st_uid, like.st_gid
+    return made
+
+
+def _add(new: tarfile.TarFile, path: Path, member: tarfile.TarInfo) -> None:
+    data, status = path.read_bytes(), path.stat()
+    made = copy.copy(member)
+    made.size, made.mode, made.mtime = len(data), member.mode, status.st_mtime
+    made.pax_headers = {key: value for key, value in member.pax_headers.items() if key not in ("size", "mtime")}
+    new.addfile(made, io.BytesIO(data))
+
+
+def _written(file: IO[bytes], like: Path) -> tarfile.TarFile:
+    """An archive to be written, compressed as the other one is."""
+    with like.open("rb") as other:
+        head = other.read(6)
+    kind = next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), "")
+    # The stubs take the mode as a literal only.
+    mode: Any = f"w:{kind}"
+    return tarfile.open(fileobj=file, mode=mode)

@@ -1,0 +1,28 @@
+"""Whether another process is about to write into a file, where the system can tell."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+from contextlib import suppress
+
+_SET_LEASE = getattr(fcntl, "F_SETLEASE", None)
+"""Linux only. A read lease is granted only on a file that nobody has open for writing: fcntl(2), "Leases"."""
+
+
+def has_writer(handle: int) -> bool:
+    """True if somebody has the file with this descriptor, which is open for reading, open for writing.
+
+    False where it cannot be known: on other systems, on a file system without leases, or on somebody else's file.
+    """
+    if _SET_LEASE is None:
+        return False
+    # Whoever opened it meanwhile would have this process sent a SIGIO, which ends it; SIGURG is passed over.
+    with suppress(OSError):
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        try:
+            fcntl.fcntl(handle, _SET_LEASE, fcntl.F_RDLCK)
+        except BlockingIOError:
+            return True
+        fcntl.fcntl(handle, _SET_LEASE, fcntl.F_UNLCK)
+    return False

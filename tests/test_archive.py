@@ -1,0 +1,225 @@
+"""A memory inside a snapshot's archive is edited without touching anything else in it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agents import Runner
+from agents.sandbox import LocalSnapshotSpec, Manifest
+from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
+
+from sandbox_memory import Memory, MemoryGenerateConfig, open_memory
+from sandbox_memory.doors.cli import main
+from sandbox_memory.errors import Conflict, WorkspaceError
+from sandbox_memory.workspace.archive import is_archive, unpacked
+
+from .editing import edit, read
+from .kit import handbook
+from .scripted import agent, config
+
+FOLDERS = ("memories", "sessions")
+OFFLINE = MemoryGenerateConfig(phase_one_model="offline", phase_two_model="offline")
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the SDK wrote for a workspace with a memory, other files, a link and a Chinese name in it."""
+    base = tmp_path_factory.mktemp("snapshots")
+
+    async def go() -> None:
+        client = UnixLocalSandboxClient()
+        session = await client.create(manifest=Manifest(), snapshot=LocalSnapshotSpec(base_path=base))
+        async with session:
+            root = Path(session.state.manifest.root)
+            (root / "src").mkdir()
+            (root / "src" / "数据.bin").write_bytes(os.urandom(3000))
+            (root / "src" / "run.sh").write_text("true")
+            (root / "src" / "run.sh").chmod(0o755)
+            (root / "link").symlink_to("src/run.sh")
+            said = agent("ok", memory=Memory(generate=OFFLINE))
+            await Runner.run(said, "Remember that the staging port is 8443.", run_config=config(session))
+        await client.delete(session)
+
+    asyncio.run(go())
+    (path,) = base.glob("*.tar")
+    return path.read_bytes()
+
+
+@pytest.fixture
+def archive(snapshot: bytes, tmp_path: Path) -> Path:
+    path = tmp_path / "w.tar"
+    path.write_bytes(snapshot)
+    path.chmod(0o640)
+    return path
+
+
+def others(path: Path) -> list[tuple[object, ...]]:
+    """All that is not memory's."""
+    found: list[tuple[object, ...]] = []
+    with tarfile.open(path) as tar:
+        for member in tar:
+            if not member.name.startswith(("./memories", "./sessions")):
+                source = tar.extractfile(member) if member.isreg() else None
+                facts = (member.name, member.type, member.mode, member.mtime, member.uid, member.gid, member.linkname)
+                found.append((*facts, source.read() if source else b""))
+    return found
+
+
+def text_of(path: Path, name: str) -> str:
+    with tarfile.open(path) as tar:
+        source = tar.extractfile(f"./{name}")
+        assert source is not None
+        return source.read().decode()
+
+
+def change(root: Path) -> None:
+    edit(handbook(root), "8443", "9443")
+
+
+def test_an_edit_is_adopted_and_packed(archive: Path) -> None:
+    before = others(archive)
+    assert is_archive(archive)
+    with unpacked(archive, FOLDERS) as work:
+        change(work.root)
+        with open_memory(work.root) as memory:
+            assert [record.text for record in memory.records()] == ["The staging port is 9443"]
+        assert not (work.root / "src").exists(), "only memory comes out"
+    assert work.changed and not work.root.exists()
+    assert others(archive) == before and archive.stat().st_mode & 0o777 == 0o640
+    assert "9443" in text_of(archive, "memories/MEMORY.md") and "8443" not in text_of(archive, "memories/MEMORY.md")
+    assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    with unpacked(archive, FOLDERS) as work, open_memory(work.root) as memory:
+        assert [record.text for record in memory.records()] == ["The staging port is 9443"]
+        assert memory.records()[0].protected
+
+
+def test_the_sdk_takes_it_up(archive: Path, tmp_path: Path) -> None:
+    with unpacked(archive, FOLDERS) as work:
+        change(work.root)
+
+    async def go() -> str:
+        client = UnixLocalSandboxClient()
+        spec = LocalSnapshotSpec(base_path=archive.parent)
+        first = await client.create(manifest=Manifest(), snapshot=spec)
+        state = first.state.model_copy(update={"snapshot": spec.build("w")})
+        session = await client.resume(state)
+        async with session:
+            said = agent("ok", memory=Memory(generate=OFFLINE))
+            await Runner.run(said, "hi", run_config=config(session))
+            return str(said.model.seen[0]["system"])
+
+    assert "9443" in asyncio.run(go())
+
+
+def test_without_a_change_nothing_is_written(archive: Path) -> None:
+    before = (archive.read_bytes(), archive.stat().st_ino)
+    with unpacked(archive, FOLDERS) as work:
+        read(handbook(work.root))
+    assert not work.changed and (archive.read_bytes(), archive.stat().st_ino) == before
+
+
+def test_after_an_error_nothing_is_written(archive: Path) -> None:
+    before = archive.read_bytes()
+
+    def fail() -> None:
+        with unpacked(archive, FOLDERS) as work:
+            change(work.root)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert archive.read_bytes() == before
+
+
+def test_a_snapshot_that_was_written_meanwhile(archive: Path) -> None:
+    def work_on_it() -> None:
+        with unpacked(archive, FOLDERS) as work:
+            change(work.root)
+            archive.write_bytes(archive.read_bytes() + b"\0" * 512)
+
+    with pytest.raises(Conflict, match="kept in") as raised:
+        work_on_it()
+    kept = Path(str(raised.value).split("kept in ")[1].split(";")[0].strip())
+    assert "9443" in read(handbook(kept))
+    assert "8443" in text_of(archive, "memories/MEMORY.md")
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+def test_it_stays_compressed(snapshot: bytes, tmp_path: Path, kind: str) -> None:
+    archive = tmp_path / f"w.tar.{kind}"
+    with tarfile.open(fileobj=io.BytesIO(snapshot)) as old, tarfile.open(archive, f"w:{kind}") as new:
+        for member in old:
+            new.addfile(member, old.extractfile(member) if member.isreg() else None)
+    before = archive.read_bytes()[:3]
+    with unpacked(archive, FOLDERS) as work:
+        change(work.root)
+    assert archive.read_bytes()[:3] == before and "9443" in text_of(archive, "memories/MEMORY.md")
+
+
+def _link(name: str, target: str, kind: bytes) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.type, made.linkname = kind, target
+    return made
+
+
+def _file(name: str) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.size = 3
+    return made
+
+
+HOSTILE: dict[str, Callable[[], tarfile.TarInfo]] = {
+    "up": lambda: _file("memories/../../out.txt"),
+    "absolute": lambda: _file("/tmp/memories/out.txt"),
+    "a link out": lambda: _link("./memories/out.txt", "/etc/passwd", tarfile.SYMTYPE),
+    "a hard link": lambda: _link("./memories/out.txt", "./src/run.sh", tarfile.LNKTYPE),
+    "a link for a folder": lambda: _link("./sessions/more", "/tmp", tarfile.SYMTYPE),
+    "a pipe": lambda: _link("./memories/pipe", "", tarfile.FIFOTYPE),
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_nothing_comes_out_elsewhere(archive: Path, name: str) -> None:
+    with tarfile.open(archive, "a") as tar:
+        member = HOSTILE[name]()
+        tar.addfile(member, io.BytesIO(b"abc") if member.isreg() else None)
+    with unpacked(archive, FOLDERS) as work:
+        found = {path.name for path in work.root.rglob("*")} | {path.name for path in work.root.parent.iterdir()}
+        assert found.isdisjoint({"out.txt", "pipe", "more"})
+        change(work.root)
+    with tarfile.open(archive) as tar:
+        assert any(each.name == member.name and each.type == member.type for each in tar), "it stays as it is"
+
+
+@pytest.mark.parametrize("data", [b"", b"no archive", None])
+def test_what_is_no_archive(tmp_path: Path, data: bytes | None) -> None:
+    path = tmp_path / "w.tar"
+    if data is not None:
+        path.write_bytes(data)
+    assert not is_archive(path)
+    with pytest.raises(WorkspaceError, match=r"w\.tar"), unpacked(path, FOLDERS):
+        pass
+
+
+def test_a_damaged_archive(archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[:2000])
+    with pytest.raises(WorkspaceError, match="unpacked"), unpacked(archive, FOLDERS):
+        pass
+
+
+def test_by_command(archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("EDITOR", "sed -i s/8443/9443/")
+    monkeypatch.delenv("VISUAL", raising=False)
+    with pytest.raises(SystemExit, match="0"):
+        main(["edit", str(archive)])
+    assert "1 change taken in" in (told := capsys.readouterr().out) and f"packed again into {archive}" in told
+    assert "9443" in text_of(archive, "memories/MEMORY.md")
+    with pytest.raises(SystemExit, match="2"):
+        main(["edit", str(archive), "other words"])
+    assert "snapshot is edited as a whole" in capsys.readouterr().err

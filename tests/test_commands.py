@@ -1,0 +1,406 @@
+"""The commands that a person works with: look back, take back, answer, pin, edit, mend; and what all promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_memory import Memory, open_memory
+from sandbox_memory.doors.cli.helped import parted
+from sandbox_memory.errors import ConfigError, SandboxMemoryError
+from sandbox_memory.pipeline import presence
+
+from .kit import handbook, process, tell
+from .test_cli import PORT, REVIEW, app, ids, of, root, runner, sm
+
+__all__ = ["root"]
+SECRET = "my password is Winter2031!aa"
+
+
+def files(*folders: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+def last(root: Path) -> int:
+    return int(of("history", root, "-n", "1")["commits"][0]["commit"])
+
+
+def by_hand(root: Path, old: str, new: str) -> None:
+    path = handbook(root)
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+# ---- undo, diff, history
+
+
+def test_undo_takes_a_commit_back_and_itself_too(root: Path) -> None:
+    added = of("add", "deploys go out on Tuesday", "--workspace", root)["record"]
+    number = last(root)
+    dry = sm("undo", number, "--workspace", root, "--dry-run").stdout
+    assert f"out      {added['id']}  deploys go out on Tuesday" in dry and "Nothing was changed." in dry
+    assert added["id"] in ids(root).values()
+    said = sm("undo", number, "--workspace", root).stdout
+    assert f"commit {number} taken back, as commit {number + 1}; `sandbox-memory undo {number + 1}` undoes that" in said
+    assert "deploys" not in handbook(root).read_text(encoding="utf-8")
+    assert re.search(rf"taken back +commit {number}\n +deleted +{added['id']}", sm("history", root, "-n", "1").stdout)
+    document = of("undo", number + 1, "--workspace", root)
+    assert [(pair["before"]["status"], pair["after"]["visible"]) for pair in document["changed"]] == [("deleted", True)]
+    assert document["changed"][0]["after"]["line"] and document["commit"] == number + 2
+    assert "deploys" in handbook(root).read_text(encoding="utf-8")
+
+
+def test_undo_takes_ranges_and_refuses_what_is_none(root: Path) -> None:
+    for word in "abc":
+        sm("add", f"the letter {word}", "--workspace", root)
+    end = last(root)
+    assert len(of("undo", f"{end - 1}-{end}", "--workspace", root, "--dry-run")["changed"]) == 2
+    sm("undo", f"{end - 1}-{end}", "--workspace", root)
+    assert {text for text in ids(root) if "letter" in text} == {"the letter a"}
+    for wrong in ("x", "5-2", "1-99999", "1-", "-"):
+        assert "is no commit" in sm("undo", "--workspace", root, "--", wrong, code=2).stderr.replace(
+            "names no", "is no"
+        )
+    assert "there is no commit 99" in sm("undo", 99, "--workspace", root, code=1).stderr
+
+
+def test_diff_tells_what_came_went_and_changed(root: Path) -> None:
+    before, known = last(root), ids(root)
+    sm("edit", known[PORT], "the staging port is 9443", "--pin", "--workspace", root)
+    sm("add", "deploys go out on Tuesday", "--workspace", root)
+    text = handbook(root).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines(keepends=True) if REVIEW not in line]
+    handbook(root).write_text("".join(lines), encoding="utf-8")
+    said = sm("diff", before, "--workspace", root).stdout
+    assert re.search(rf"Added\n  m-\w+  deploys go out on Tuesday\n\nGone\n  {known[REVIEW]}  {REVIEW}\n", said)
+    assert f"Changed\n  {known[PORT]}  the staging port is 9443 (was: {PORT}; not pinned)\n" in said
+    document = of("diff", before, last(root), "--workspace", root)
+    assert document["from"]["commit"] == before and len(document["added"]) == len(document["gone"]) == 1
+    assert document["changed"][0]["before"]["text"] == PORT and document["changed"][0]["after"]["visible"] is True
+    assert "Nothing of what is remembered differs." in sm("diff", before, before, "--workspace", root).stdout
+    assert of("diff", last(root), before, "--workspace", root)["added"][0]["text"] == REVIEW, "backwards too"
+
+
+def test_history_and_why_tell_of_pins_expiries_and_answers(root: Path) -> None:
+    id = ids(root)[PORT]
+    assert ", version 1" in sm("why", id, "--workspace", root).stdout
+    sm("pin", id, "--workspace", root)
+    sm("edit", id, "--expires", "2099-12-31", "--workspace", root)
+    assert " · pinned · expires 2099-12-31 23:59" in sm("show", root).stdout
+    record = of("show", root)["records"][0]
+    assert record["pinned"] is True and record["expires"].startswith("2099-12-31")
+    said = sm("edit", id, "--no-expiry", "--workspace", root).stdout
+    assert "pinned" in said and "expires" not in said
+    sm("pin", id, "--off", "--workspace", root)
+    assert of("show", root)["records"][0]["expires"] is None
+    told = sm("history", root, "-n", "4").stdout
+    assert re.findall(r"^  (unpinned|pinned|changed) +m-", told, re.M) == ["unpinned", "changed", "changed", "pinned"]
+    assert "does not expire any more" in told and "expires 2099-12-31 23:59" in told
+    story = sm("why", id, "--workspace", root).stdout
+    assert ", version 5" in story and re.search(r"set by command, pinned\n", story)
+    assert "No quotes" not in story, "a pin changes no words"
+    wrong = sm("edit", id, "--no-expiry", "--ttl", "3d", "--workspace", root, code=2)
+    assert "give no --ttl" in wrong.stderr
+
+
+# ---- inbox
+
+
+def asked(root: Path) -> str:
+    for number in range(8):
+        sm("add", f"note number {number}", "--workspace", root)
+    text = handbook(root).read_text(encoding="utf-8")
+    handbook(root).write_text(
+        "".join(each for each in text.splitlines(keepends=True) if "note number" not in each), "utf-8"
+    )
+    (question,) = of("inbox", root)["questions"]
+    return str(question["id"])
+
+
+@pytest.mark.parametrize(("option", "word", "stay"), [("--accept", "accepted", 0), ("--refuse", "refused", 8)])
+def test_a_question_is_answered_by_command(root: Path, option: str, word: str, stay: int) -> None:
+    id = asked(root)
+    assert f"sandbox-memory inbox {root} --accept {id}" in sm("inbox", root).stdout
+    said = sm("inbox", root, option, id).stdout
+    assert said.startswith(f"{word} ") and "No other question waits." in said
+    assert sum("note number" in text for text in ids(root)) == stay
+    assert re.search(rf"  {word} +{id}  8 lines vanished", sm("history", root, "-n", "1").stdout)
+    assert "No question waits." in sm("inbox", root).stdout
+    assert "was answered before" in sm("inbox", root, option, id, code=1).stderr
+    document = of("inbox", root, option, "p-0123456789", code=1)
+    assert "is not there" in document["error"]["message"] and "lists those" in document["error"]["hint"]
+    sm("undo", last(root), "--workspace", root)
+    assert of("inbox", root)["questions"][0]["id"] == id, "taken back, it is asked again"
+
+
+def test_an_answer_is_one_and_words_are_for_one(root: Path) -> None:
+    id = asked(root)
+    assert "two answers" in sm("inbox", root, "--accept", id, "--refuse", f"^{id}", code=2).stderr
+    assert "for one question" in sm("inbox", root, "--refuse", id, "--words", "x", code=2).stderr
+    assert "takes no words" in sm("inbox", root, "--accept", id, "--words", "x", code=1).stderr
+    assert of("inbox", root)["questions"]
+
+
+def test_nobody_answers_or_undoes_while_an_agent_may_be_who_asks(root: Path) -> None:
+    id = asked(root)
+    mine = presence.new().split(".")
+    mark = root / "memories" / ".open" / ".".join([mine[0], str(os.getppid()), *mine[2:]])
+    mark.parent.mkdir(exist_ok=True)
+    mark.write_bytes(b"open\n")
+    number = last(root)
+    with open_memory(root) as memory:
+        for work in (lambda: memory.answer(id, True), lambda: memory.undo(number)):
+            with pytest.raises(SandboxMemoryError, match="an agent's session is open"):
+                work()
+
+
+# ---- edit in the editor
+
+
+def editor(tmp_path: Path, script: str) -> dict[str, str]:
+    path = tmp_path / "vim"  # one of those that take +LINE
+    path.write_text(f"#!{sys.executable}\nimport sys\npath = sys.argv[-1]\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return {"EDITOR": str(path), "VISUAL": ""}
+
+
+def test_edit_opens_the_file_and_takes_in_what_is_saved(root: Path, tmp_path: Path) -> None:
+    known = ids(root)
+    line = next(n for n, text in enumerate(handbook(root).read_text("utf-8").splitlines(), 1) if PORT in text)
+    script = (
+        f"open({str(tmp_path / 'seen')!r}, 'w').write(' '.join(sys.argv[1:]))\n"
+        f"text = open(path, encoding='utf-8').read().replace({PORT!r}, 'the port is 9443')\n"
+        f"open(path, 'w', encoding='utf-8').write(text.replace('<!-- memory', '- {SECRET}\\n\\n<!-- memory'))"
+    )
+    result = sm("edit", known[PORT], "--workspace", root, env=editor(tmp_path, script))
+    assert (tmp_path / "seen").read_text() == f"+{line} {handbook(root)}"
+    assert f"changed     {known[PORT]}  the port is 9443 (was: {PORT})" in result.stdout
+    assert "2 changes taken in" in result.stdout and "held a secret" in result.stderr
+    assert "Winter2031" not in handbook(root).read_text(encoding="utf-8")
+    assert "Nothing was changed." in sm("edit", "--workspace", root, env=editor(tmp_path, "pass")).stdout
+    failing = sm("edit", "--workspace", root, env=editor(tmp_path, "sys.exit(3)"), code=1)
+    assert "ended with 3" in failing.stderr
+    nothing = {"EDITOR": "/nowhere/ed", "VISUAL": ""}
+    assert "name another in EDITOR" in sm("edit", "--workspace", root, env=nothing, code=2).stderr
+    assert "there is no record" in sm("edit", "m-0123456789", "--workspace", root, code=1).stderr
+
+
+# ---- why for all, rebuild, check --fix
+
+
+def test_why_explains_every_line_of_a_file(root: Path) -> None:
+    sm("add", "deploys go out on Tuesday", "--workspace", root)
+    lines = of("why", "--all", "--workspace", root)["lines"]
+    assert {each["record"]["text"] for each in lines} == set(ids(root))
+    assert all(receipt["stands"] for each in lines for receipt in each["receipts"])
+    for each in lines:
+        assert each["line"] == each["record"]["line"]
+        assert of("why", f"{handbook(root)}:{each['line']}")["record"]["id"] == each["record"]["id"]
+    said = sm("why", handbook(root)).stdout
+    assert f"sessions/ports.jsonl:1  “{PORT}”" in said and "no quotes: it came in by command" in said
+    assert len(of("why", root / "memories" / "memory_summary.md")["lines"]) == 3
+    assert "give" not in sm("why", "nothing.md:3", "--workspace", root, code=1).stdout
+    assert "--all alone" in sm("why", "--workspace", root, code=2).stderr
+
+
+def test_rebuild_writes_the_markdown_from_the_history(root: Path) -> None:
+    path = handbook(root)
+    known, table = ids(root), "| a | table |\n"
+    path.write_text(table + path.read_text(encoding="utf-8").replace(REVIEW, f"{REVIEW}！"), encoding="utf-8")
+    dry = sm("rebuild", root, "--dry-run").stdout
+    assert "would be written" in dry and table in path.read_text(encoding="utf-8")
+    old, document = path.read_text(encoding="utf-8"), of("rebuild", root)
+    assert document["files"] == ["memories/MEMORY.md"] and document["adopted"] == 1
+    kept = (root / document["kept"]).read_text(encoding="utf-8")
+    assert table in kept and kept.splitlines()[:-1] == old.splitlines()[:-1]
+    assert table not in path.read_text(encoding="utf-8")
+    assert ids(root) == {PORT: known[PORT], f"{REVIEW}！": known[REVIEW]}
+    assert "Nothing to do" in sm("rebuild", root).stdout
+    path.unlink()
+    assert of("rebuild", root)["files"] == [] and path.is_file(), "taking in edits has written it already"
+
+
+def test_check_finds_what_should_not_be_there_and_mends_it(root: Path) -> None:
+    orphan = root / "memories" / "raw_memories" / "nobody.md"
+    orphan.write_bytes((root / "memories" / "raw_memories" / "ports.md").read_bytes())
+    mine = root / "memories" / "rollout_summaries" / "nobody_mine.md"
+    mine.write_text(f"# Mine\n\n{SECRET}\n", encoding="utf-8")
+    (root / "memories" / "MEMORY.md.saved-0123abcd").write_text("old\n", encoding="utf-8")
+    before = files(root)
+    document = of("check", root, code=1)
+    kinds = {(each["kind"], each["where"].partition(":")[0].rpartition("/")[2]) for each in document["findings"]}
+    wanted = {("orphan", "nobody.md"), ("orphan", "nobody_mine.md"), ("secret", "nobody_mine.md")}
+    assert kinds == wanted | {("left", "MEMORY.md.saved-0123abcd")}
+    assert document["sizes"]["transcripts"] > 0 and document["mended"] == [] and files(root) == before
+    assert "`sandbox-memory check --fix` mends it" in sm("check", root, code=1).stdout
+    done = of("check", root, "--fix")
+    assert len(done["mended"]) == 2 and not orphan.exists()
+    assert "Winter2031" not in mine.read_text(encoding="utf-8") and mine.read_text(encoding="utf-8").startswith(
+        "# Mine"
+    )
+    assert {each["kind"] for each in done["findings"]} == {"orphan", "left"}, "what a person edited is theirs to remove"
+    assert of("check", root, "--fix")["mended"] == []
+    handbook(root).unlink()
+    assert ("behind", "is missing or empty") in {(e["kind"], e["what"]) for e in of("check", root)["findings"]}
+    assert of("check", root, "--fix")["mended"] == ["memories/MEMORY.md was brought up to date"]
+    assert PORT in handbook(root).read_text(encoding="utf-8")
+
+
+# ---- what all commands promise
+
+
+WRONG = (
+    (["why", "m-0123456789"], 1),
+    (["why", "MEMORY.md:1"], 1),
+    (["edit", "m-0123456789", "x"], 1),
+    (["pin", "m-0123456789"], 1),
+    (["restore", "m-0123456789"], 1),
+    (["forget", "m-0123456789", "--yes"], 1),
+    (["forget", "--apply", "nowhere.json"], 2),
+    (["forget", "--text", "8443"], 2),
+    (["undo", "99"], 1),
+    (["undo", "x"], 2),
+    (["diff", "never"], 2),
+    (["diff", "99"], 1),
+    (["add", "  "], 1),
+    (["add", "x", "--ttl", "soon"], 2),
+    (["add", "x", "--kind", "poem"], 2),
+    (["add"], 2),
+    (["edit", "m-0123456789", "--expect", "1"], 2),
+    (["nonsense"], 2),
+    (["show", "--nonsense"], 2),
+)
+
+
+def test_an_error_is_one_document_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    for words, code in WRONG:
+        plain = sm(*words, code=code)
+        assert plain.stdout == "" and plain.stderr
+        result = sm(*words, "--json", code=code)
+        error = json.loads(result.stdout)["error"]
+        assert set(error) == {"message", "hint"} and error["message"] and "Traceback" not in error["message"]
+        said = re.sub(r"\W+", " ", plain.stderr)
+        assert re.sub(r"\W+", " ", error["message"]).strip() in said and result.stderr == ""
+
+
+def test_a_hint_is_what_stands_last_and_outside_of_quotes() -> None:
+    assert parted("it is so; do this") == ("it is so", "do this")
+    assert parted("m-1 says “a; b. C”. Nothing was changed; decide") == (
+        "m-1 says “a; b. C”. Nothing was changed",
+        "decide",
+    )
+    assert parted("a.b is not `x; y`") == ("a.b is not `x; y`", "")
+
+
+def test_a_dry_run_writes_nothing_anywhere(root: Path) -> None:
+    state = Path(os.environ["XDG_STATE_HOME"])
+    known, number = ids(root), last(root)
+    by_hand(root, PORT, "the staging port is 8443, another line")
+    (root / "memories" / "INBOX.md").write_text("a note of mine\n", encoding="utf-8")
+    before = files(root, state)
+    for words in (["forget", known[REVIEW]], ["forget", "--text", "another line"], ["undo", str(number)]):
+        assert "Nothing was changed" in sm(*words, "--dry-run", "--workspace", root).stdout
+        document = of(*words, "--dry-run", "--workspace", root)
+        told = [*document.get("forgotten", ()), *(pair["before"] for pair in document.get("changed", ()))]
+        assert all(record["visible"] and record["line"] for record in told if record["id"] == known[REVIEW])
+    sm("rebuild", root, "--dry-run")
+    sm("check", root)
+    assert files(root, state) == before
+    assert (
+        sm("show", root).stderr == "note: 1 change made in the files was taken in; `sandbox-memory history` shows it\n"
+    )
+    assert of("show", root)["adopted"] == 0
+
+
+def test_a_secret_is_pointed_out(root: Path) -> None:
+    result = sm("add", SECRET, "--workspace", root)
+    assert (
+        "warning: what you gave holds a secret" in result.stderr and "Winter2031" not in result.stderr + result.stdout
+    )
+    changed = sm("edit", ids(root)[PORT], SECRET, "--workspace", root)
+    assert "holds a secret" in changed.stderr
+    assert sm("add", "the password policy is on the wiki", "--workspace", root).stderr == ""
+    assert not [path for path, data in files(root).items() if b"Winter2031" in data]
+
+
+def test_paths_and_commands_are_never_broken(tmp_path: Path) -> None:
+    deep = tmp_path / "a workspace with a name" / "that-is-rather-long-as-paths-go" / "and-goes-on-and-on"
+    deep.mkdir(parents=True)
+    tell(deep, PORT, rollout="ports")
+    process(deep)
+    tell(deep, REVIEW, rollout="waits")
+    id, where = ids(deep)[PORT], f"{handbook(deep)}"
+    quoted = f"'{deep}'"
+    for columns in (40, 80):
+        env = {"COLUMNS": str(columns)}
+        assert str(deep) in sm("status", deep, env=env).stdout
+        assert f"sandbox-memory process {quoted} --model offline" in sm("status", deep, env=env).stdout
+        assert f"{where}:" in sm("why", id, "--workspace", deep, env=env).stdout
+        assert where in sm("add", f"columns {columns}", "--workspace", deep, env=env).stdout
+        assert f"{where}:" in sm("forget", id, "--dry-run", "--workspace", deep, env=env).stdout
+        assert where in sm("process", deep, "--model", "offline", env=env).stdout
+        assert f"{where}:" in sm("why", "--all", "--workspace", deep, env=env).stdout
+        gone = sm("show", tmp_path / "none" / str(deep)[1:], env=env, code=2).stderr
+        assert f"{tmp_path / 'none' / str(deep)[1:]};".replace(" ", "\n")[:9] in gone.replace(" ", "\n")
+        tell(deep, f"more for {columns}", rollout=f"waits-{columns}")
+
+
+COMPLETED = (
+    ("wh", {"why"}),
+    ("why {port_start}", {"{port}"}),
+    ("why MEM", {"MEMORY.md"}),
+    ("pin {port_start}", {"{port}"}),
+    ("undo --workspace {root} 1", {"1"}),
+    ("process --preset c", {"coding"}),
+    ("add --kind pre", {"preference"}),
+    ("show --memories mem", {"memories"}),
+    ("restore m-", set()),
+    ("show /tm", set()),
+)
+
+
+def test_words_are_completed_and_nothing_is_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = ids(root)[PORT]
+    by_hand(root, REVIEW, "not taken in by a completion")
+    before = files(root)
+    monkeypatch.chdir(root)
+    known = {"port": port, "port_start": port[:6], "root": str(root)}
+    for line, wanted in COMPLETED:
+        words = line.format(**known)
+        env = {"_SANDBOX_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": f"sandbox-memory {words}"}
+        env["COMP_CWORD"] = str(len(words.split()))
+        result = runner().invoke(app, [], env=env, prog_name="sandbox-memory")
+        assert {word for word in result.stdout.split("\n") if word} == {each.format(**known) for each in wanted}, line
+        assert result.stderr == ""
+    assert files(root) == before
+
+
+def test_the_command_line_starts_without_the_sdk() -> None:
+    code = "import sandbox_memory.doors.cli.app, sys; print([m for m in ('agents', 'openai') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
+    assert done.stdout == "[]\n"
+
+
+def test_a_receipt_that_is_missing_is_named_plainly(tmp_path: Path) -> None:
+    for make in (lambda path: Memory(forgotten=[path]), lambda path: open_memory(tmp_path, forgotten=[path])):
+        with pytest.raises(ConfigError, match=r"^the receipt .*none\.json cannot be read: No such file"):
+            make(tmp_path / "none.json")
+
+
+def test_every_command_works_inside_the_workspace(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known: dict[str, Any] = ids(root)
+    monkeypatch.chdir(root / "memories" / "raw_memories")
+    for words in (
+        *(["status"], ["show"], ["history"], ["why", known[PORT]], ["why", "--all"], ["add", "a line"], ["inbox"]),
+        *(["edit", known[PORT], "the port is 1"], ["pin", known[PORT]], ["diff", "1"], ["undo", "5"], ["rebuild"]),
+        *(["check"], ["process", "--model", "offline"], ["forget", known[PORT], "--yes"]),
+    ):
+        assert isinstance(json.loads(sm(*words, "--json").stdout), dict)
