@@ -532,6 +532,115 @@ LEAKS = [
         "People who lived in a shelter can register at Office North.",
         ("shelter",),
     ),
+    Case(
+        "error names what was bought",
+        "Cancel my order please",
+        (
+            (
+                "look_up",
+                {"query": "order"},
+                "Error: the incontinence pads were already shipped and cannot be exchanged.",
+            ),
+        ),
+        "Sorry.",
+        ("incontinence",),
+    ),
+    Case(
+        "error quotes an engraving",
+        "Cancel the engraved ring please",
+        (("look_up", {"query": "ring"}, "Error: item engraved 'Bob & Ines forever' is final sale."),),
+        "Sorry.",
+        ("Ines",),
+    ),
+    Case(
+        "error quotes a title",
+        "Give the book back",
+        (("look_up", {"query": "book"}, "Error: 'Coming out at fifty' was downloaded and cannot be refunded."),),
+        "Sorry.",
+        ("Coming out",),
+    ),
+    Case(
+        "error tells of who sits there",
+        "Add a seat",
+        (("look_up", {"query": "seat"}, "Error: the infant in row 12 already has a bassinet"),),
+        "Sorry.",
+        ("bassinet",),
+    ),
+    Case(
+        "error judges the caller",
+        "Upgrade",
+        (("look_up", {"query": "upgrade"}, "Error: caller is flagged as abusive and may not be upgraded."),),
+        "Sorry.",
+        ("abusive",),
+    ),
+    Case(
+        "error tells of a party",
+        "Book it",
+        (("act", {"x": "q"}, "Error: no flights for party of 2 adults and 1 lap infant on QX12"),),
+        "Sorry.",
+        ("QX12",),
+    ),
+    Case(
+        "error names a remedy",
+        "Add it",
+        (("act", {"x": "q"}, "Error: cannot add viagra to a shared family basket."),),
+        "Sorry.",
+        ("viagra",),
+    ),
+    Case(
+        "error of a neighbour",
+        "Where is it?",
+        (("act", {"x": "q"}, "Error: delivery refused by the neighbour, dog bit the driver"),),
+        "Sorry.",
+        ("neighbour",),
+    ),
+    Case(
+        "error with a short number",
+        "Close it",
+        (("act", {"x": "q"}, "Error: order 7781 is closed and cannot be changed"),),
+        "Sorry.",
+        ("7781",),
+    ),
+    Case(
+        "chinese error names goods",
+        "帮我取消订单",
+        (("act", {"x": "q"}, "错误：情趣内衣已寄往成都，不能取消。"),),
+        "Sorry.",
+        ("内衣", "成都"),
+    ),
+    Case(
+        "document with a case",
+        "Can I get a refund for flood?",
+        (
+            (
+                "search_kb",
+                {"query": "flood refund"},
+                "Refunds for floods take 5 days. Recent case: Mr Okafor of Leeds got 900 after his basement flooded.",
+            ),
+        ),
+        "Sorry.",
+        ("Okafor", "Leeds", "basement"),
+    ),
+    Case(
+        "document to one reader",
+        "What is the baggage policy?",
+        (
+            (
+                "get_policy",
+                {"topic": "baggage"},
+                "Gold members may bring 2 bags. You have 3 bags booked and a guide dog.",
+            ),
+        ),
+        "Sorry.",
+        ("3 bags booked", "guide dog"),
+    ),
+    Case(
+        "weather where they go",
+        "Will it rain where I'm going, Ponta Delgada?",
+        (("get_weather", {"city": "Ponta Delgada"}, '{"city":"Ponta Delgada","rain":true}'),),
+        "Sorry.",
+        ("Ponta Delgada",),
+    ),
 ]
 
 GENERAL = [
@@ -1018,5 +1127,26 @@ GENERAL = [
         (),
         "Guests are only allowed on weekdays and must show an ID at the door.",
         rule="Guests are only allowed on weekdays and must show an ID at the door.",
+    ),
+    Case(
+        "error with the name of a field",
+        "Book it",
+        (("book_slot", {"slot_kind": "x"}, "Error: 'slot_kind' is required"),),
+        "No.",
+        rule="Error: 'slot_kind' is required",
+    ),
+    Case(
+        "document that speaks to anybody",
+        "How many bags?",
+        (("get_policy", {"topic": "bags"}, "You can bring 2 bags. You have 14 days to return a bag."),),
+        "No.",
+        rule="You can bring 2 bags",
+    ),
+    Case(
+        "weather at an airport",
+        "Weather at LHR?",
+        (("get_weather", {"airport": "LHR"}, "Rain at LHR until noon."),),
+        "No.",
+        rule="Rain at LHR until noon.",
     ),
 ]

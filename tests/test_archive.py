@@ -124,30 +124,51 @@ def test_without_a_change_nothing_is_written(archive: Path) -> None:
     assert not work.changed and (archive.read_bytes(), archive.stat().st_ino) == before
 
 
-def test_after_an_error_nothing_is_written(archive: Path) -> None:
+def kept_in(caplog: pytest.LogCaptureFixture) -> Path:
+    """The folder that the log names."""
+    (line,) = [record.getMessage() for record in caplog.records if "is kept in" in record.getMessage()]
+    return Path(line.rpartition(" is kept in ")[2])
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_after_an_error_nothing_is_written_and_the_work_is_kept(
+    archive: Path, error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
     before = archive.read_bytes()
 
     def fail() -> None:
         with unpacked(archive, FOLDERS) as work:
             change(work.root)
-            raise ZeroDivisionError
+            raise error
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(error):
         fail()
     assert archive.read_bytes() == before
+    assert "9443" in read(handbook(kept_in(caplog)))
 
 
-def test_a_snapshot_that_was_written_meanwhile(archive: Path) -> None:
+@pytest.mark.parametrize("how", ["written", "removed"])
+def test_a_snapshot_that_changed_meanwhile(archive: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
     def work_on_it() -> None:
         with unpacked(archive, FOLDERS) as work:
             change(work.root)
-            archive.write_bytes(archive.read_bytes() + b"\0" * 512)
+            if how == "written":
+                archive.write_bytes(archive.read_bytes() + b"\0" * 512)
+            else:
+                archive.unlink()
 
-    with pytest.raises(Conflict, match="kept in") as raised:
+    with pytest.raises(Conflict, match="meanwhile"):
         work_on_it()
-    kept = Path(str(raised.value).split("kept in ")[1].split(";")[0].strip())
-    assert "9443" in read(handbook(kept))
-    assert "8443" in text_of(archive, "memories/MEMORY.md")
+    assert "9443" in read(handbook(kept_in(caplog)))
+    assert how == "removed" or "8443" in text_of(archive, "memories/MEMORY.md")
+
+
+def test_a_link_to_a_snapshot_stays_one(archive: Path) -> None:
+    link = archive.with_name("newest.tar")
+    link.symlink_to(archive.name)
+    with unpacked(link, FOLDERS) as work:
+        change(work.root)
+    assert link.is_symlink() and "9443" in text_of(archive, "memories/MEMORY.md")
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
@@ -223,3 +244,14 @@ def test_by_command(archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     with pytest.raises(SystemExit, match="2"):
         main(["edit", str(archive), "other words"])
     assert "snapshot is edited as a whole" in capsys.readouterr().err
+
+
+def test_an_editor_that_fails_after_saving(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EDITOR", "sh -c 'sed -i s/8443/9443/ \"$1\"; exit 1' sh")
+    monkeypatch.delenv("VISUAL", raising=False)
+    with pytest.raises(SystemExit, match="1"):
+        main(["edit", str(archive)])
+    told = capsys.readouterr().err
+    assert "is kept in" in told

@@ -654,3 +654,25 @@ def test_edited_between_a_kill_and_the_reopening(
         assert not shown or PORT not in seen
         assert not (shown and name == "change") or "the staging port is 7443" in seen
         assert {REVIEW, TABS} <= seen
+
+
+def test_notes_that_a_person_worked_on_stay_as_they_are(root: Path) -> None:
+    """Reading the same runs again adds nothing below them."""
+    (notes,) = (root / "memories" / "raw_memories").glob("*.md")
+    write(notes, read(notes).replace("- fact", "* fact") + "\nMy own remark.\n")
+    mine = read(notes)
+    for _ in range(3):
+        process(root, again=True)
+        assert read(notes) == mine and mine.strip() in read(root / "memories" / "raw_memories.md")
+
+
+@pytest.mark.parametrize("extra", ["", "- typed later\n"])
+def test_a_buffer_that_never_reloads_says_each_line_once(root: Path, extra: str) -> None:
+    """A line typed over keeps the old id in it, and the old marker stands below."""
+    buffer = read(handbook(root)).replace(PORT, "Alice prefers oolong tea")
+    for _ in range(3):
+        write(handbook(root), buffer)
+        process(root)
+        buffer = buffer.replace("\n<!--", f"{extra}\n<!--").replace(extra * 2, extra) if extra else buffer
+    assert texts(root) == {"Alice prefers oolong tea", REVIEW, TABS} | ({"typed later"} if extra else set())
+    consistent(root)

@@ -156,6 +156,21 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
     "ticked beside a copy in a fence": (instead("- [x] {line}\n\n```\n- [ ] {line}\n```"), YES),
     "ticked after a fence": (lambda t: _moved(t, "```\nmake\n```\n\n- [x] "), YES),
     "ticked after a comment": (lambda t: _moved(t, "<!-- mine -->\n\n- [x] "), YES),
+    "joined with the next": (lambda t: _joined(t, "[ ]", "- [ ]"), OPEN),
+    "joined with the next and ticked": (lambda t: _joined(t, "[x]", "- [ ]"), OPEN),
+    "joined with the next, that ticked": (lambda t: _joined(t, "[ ]", "- [x]"), OPEN),
+    "joined with the next without its bullet": (lambda t: _joined(t, "[x]", ""), OPEN),
+    "joined and wrapped": (lambda t: _joined(t, "[x]", "\n  [x]"), OPEN),
+    "joined without a bullet": (lambda t: _joined(t, "[x]", "[x]").replace("- [x]", "[x]"), OPEN),
+    "joined in a quotation": (lambda t: _joined(t, "[x]", "[x]").replace("- [x]", "> - [x]"), OPEN),
+    "joined beside a ticked copy": (lambda t: f"- [x] {port_line(t)[6:]}\n\n{_joined(t, '[ ]', '- [ ]')}", YES),
+    **{
+        f"cut off at {end!r}": (lambda t, end=end: t[: t.index(end)], OPEN)
+        for end in ("- [ ] replace “The", "9443", "^p-", "- [ ] replace “Deploys", "Tuesdays", "<!-- memory:end")
+    },
+    "cut off in the end marker": (lambda t: t[: t.index("memory:end") + 14], OPEN),
+    "cut off in the end marker, deleted": (lambda t: drop_line(t[: t.index("memory:end") + 14], "9443"), OPEN),
+    "ticked and cut off after it": (lambda t: t[: t.index("- [ ] replace “Deploys")].replace("[ ]", "[x]"), YES),
     "the file emptied": (lambda t: "", OPEN),
     "the block's markers gone": (lambda t: "\n".join(x for x in t.splitlines() if "<!--" not in x), OPEN),
 }
@@ -164,6 +179,12 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
 def _moved(text: str, box: str, end: str = "") -> str:
     line = port_line(text)
     return text.replace(line + "\n", "") + f"\n## Later\n\n{box}{line[6:]}\n{end}"
+
+
+def _joined(text: str, box: str, second: str) -> str:
+    """The question about the port, with that box, and the other one behind it on one line."""
+    line, other = (line for line in text.splitlines() if "^p-" in line)
+    return text.replace(f"{line}\n{other}", f"- {box} {line[6:]} {second} {other[6:]}")
 
 
 def _around(text: str, begin: str, end: str) -> str:
@@ -181,13 +202,22 @@ def test_each_way_of_answering_does_the_sensible_thing(asked: Path, name: str) -
     block = split(inbox(asked).read_bytes()).block
     text = block.text if block and "fence" in name else read(inbox(asked))
     assert len(state(asked).proposals) == text.count("- [ ]") == (2 if meant == OPEN else 1), read(inbox(asked))
-    assert text.count("Tuesdays") == 1
+    # A joined line that is no list item is a person's, and stays below the block.
+    assert text.count("Tuesdays") == (2 if name in ("joined without a bullet", "joined in a quotation") else 1)
     if meant == YES:
         record = next(r for r in state(asked).visible().values() if r.text == NEW)
         assert record.trust is Trust.HAND and record.evidence
     before = read(inbox(asked)), read(handbook(asked))
     run(pipeline(asked).adopt())
     assert (read(inbox(asked)), read(handbook(asked))) == before
+
+
+def test_questions_that_share_a_line_are_warned_of_once(asked: Path, caplog: pytest.LogCaptureFixture) -> None:
+    change(asked, lambda text: _joined(text, "[x]", "- [ ]"))
+    run(pipeline(asked).adopt())
+    assert [r.getMessage() for r in caplog.records if "share a line" in r.getMessage()] == [
+        "sandbox memory: 2 questions in INBOX.md share a line, which answers none of them"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sandbox_memory.config import MemoryGenerateConfig
-from sandbox_memory.pipeline import Pipeline
+from sandbox_memory.pipeline import Pipeline, store
 from sandbox_memory.records import Status
+from sandbox_memory.workspace.writers import being_written
 
 from .editing import (
     MARKER,
@@ -55,6 +57,9 @@ LOSSES: dict[str, Callable[[Path], None]] = {
     "cut off in a line": lambda path: write(path, read(path)[: read(path).index("number 7") + 4]),
     "cut off in an id": lambda path: write(path, read(path)[: re.search(r"number 7.*\^m-..", read(path)).end()]),  # type: ignore[union-attr]
     "cut off near the end": lambda path: write(path, read(path)[: read(path).index("number 18") + 4]),
+    "cut off at a line end": lambda path: write(path, read(path)[: read(path).index("- fact number 7")]),
+    "cut off at a line end near the end": lambda path: write(path, read(path)[: read(path).index("- fact number 18")]),
+    "cut off before the last line": lambda path: write(path, read(path)[: read(path).index("- fact number 19")]),
     "marker and lines": lambda path: write(path, MARKER.sub("", drop_line(read(path), "fact number"))),
 }
 
@@ -151,3 +156,44 @@ def test_an_answer_in_a_hurry(full: Path) -> None:
     assert "- [ ] call Bob ^m-nonsense\n\nA note.\n" in text and text.count("call Bob") == 1
     settled(full)
     assert "call Bob" in read(inbox(full))
+
+
+def test_a_line_deleted_above_others_is_deleted_though_the_marker_is_gone(root: Path) -> None:
+    write(handbook(root), f"# Task Group: Elsewhere\n\n- mine\n- mine too\n\n{read(handbook(root))}")
+    process(root)
+    write(handbook(root), MARKER.sub("", drop_line(read(handbook(root)), "mine too")))
+    process(root)
+    assert texts(root) == {PORT, REVIEW, TABS, "mine"} and questions(root) == 0
+
+
+def test_a_file_saved_in_two_writes_is_whole_once_both_are_there(root: Path) -> None:
+    """An untouched line is never lost, and the question of the half is gone with the whole."""
+    whole = read(handbook(root)).replace("8443", "9443")
+    write(handbook(root), whole[: whole.index("- never")])
+    process(root)
+    write(handbook(root), whole)
+    process(root)
+    assert texts(root) == {PORT.replace("8443", "9443"), REVIEW, TABS}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
+def test_a_look_waits_for_the_second_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read(handbook(root)).replace("8443", "9443")
+    looked = []
+    with handbook(root).open("w") as file:
+        file.write(whole[: whole.index("- I always")])
+        file.flush()
+
+        def asked(path: Path) -> bool:
+            found = being_written(path)
+            if found:
+                looked.append(path)
+                file.write(whole[whole.index("- I always") :])
+                file.close()
+            return found
+
+        monkeypatch.setattr(store, "being_written", asked)
+        process(root)
+    assert looked == [handbook(root)]
+    assert texts(root) == {PORT.replace("8443", "9443"), REVIEW, TABS} and questions(root) == 0
+    settled(root)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +15,22 @@ from sandbox_memory import open_memory
 from sandbox_memory.governance.grounding import ungrounded
 
 COUNTS = {"airline": 40, "coding": 6}
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text of a transcript's line, also of JSON inside a text."""
+    if isinstance(value, str):
+        yield value
+        if value[:1] in ("{", "["):
+            with suppress(ValueError):
+                yield from strings(json.loads(value))
+    elif isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from strings(entry)
+
+
+def bare(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.timeout(180)
@@ -28,7 +48,13 @@ def test_every_line_stands_where_it_says(name: str, shared: Path, tmp_path: Path
         for record in records:
             assert record.evidence, record.text
             assert ungrounded(record.text, [quote.quote for quote in record.evidence]) is None
-            assert not [receipt for receipt in memory.why(record.id).receipts if receipt.verdict]
+        reasons = memory.reasons()
+        assert {reason.record.id for _, reason in reasons} == {record.id for record in records}
+        for _, reason in reasons:
+            assert reason.receipts
+            for receipt in reason.receipts:
+                line = json.loads((root / receipt.path).read_bytes().split(b"\n")[receipt.line - 1])
+                assert not receipt.verdict and any(bare(receipt.quote) in bare(text) for text in strings(line))
         checked = memory.check()
         assert checked.ok and checked.standing_receipts == checked.receipts >= len(records)
         before = (root / "memories" / "MEMORY.md").read_bytes()

@@ -11,8 +11,8 @@ from ..governance.grounding import ungrounded
 from ..governance.grounding.acts import AGENT, OTHER, TOOL, USER
 from ..governance.wording import NUMBER, SENTENCE_END, is_negation, meaning, normal, numbers
 from ..records import Item, Kind, Rollout
-from . import outputs
-from .form import forbids, is_rule, speaks_to_one
+from . import outputs, refusals
+from .form import forbids, is_rule, of_a_case, speaks_to_one
 from .naming import LONGEST, Names, codes
 from .service import telling
 from .special import told, touched
@@ -77,18 +77,22 @@ class Customer:
                 break
             self._look()
         self.vocabulary = self._vocabulary()
+        self.called = self._called()
         shown = [value for text in self.theirs.values() for value in outputs.values(text)]
         given = [value for call in self.answers.values() for value in _given(call)]
-        self.own = self._own(shown, given)
+        refused = [part for text in self._errors() for part in SENTENCE_END.split(text) if not self._plain(part)]
+        self.own = self._own([*shown, *refused], given)
         """Words of the customer's alone: of what they say of themselves, and of what is shown of them."""
         self.numbers = frozenset(n for text in (*self.typed, *shown, *given) for n in _numbers(text))
-        self.kinds = touched("\n".join((*self.typed, *self.theirs.values())))
+        self.kinds = touched("\n".join((*self.typed, *self.theirs.values(), *refused)))
 
     def owns(self, text: str, kind: Kind, quotes: Sequence[Place], subject: str = "") -> bool:
         """True if a memory with this text, resting on these quotes, is this customer's alone, or may be."""
         if kind is Kind.PREFERENCE or self.named(f"{text}\n{subject}"):
             return True
         shown = [quote for quote in quotes if self._at(quote) in self.open]
+        if shown and of_a_case(text):
+            return True
         if shown and _carried(text, shown):
             return bool(touched(text) & self.kinds)
         others = [q for q in quotes if q.item.role == "call" or (q.item.role != "user" and not self._echo(q.text, q))]
@@ -146,7 +150,50 @@ class Customer:
         if outputs.is_document(tool, arguments):
             self.documents.add(place)
             return not outputs.is_personal(text, document=True)
-        return outputs.names_something(tool, arguments, text) and not outputs.is_personal(text)
+        if not outputs.names_something(tool, arguments, text) or outputs.is_personal(text):
+            return False
+        return not any(self._only_theirs(value, place) for value in outputs.of_a_place(tool, arguments, text))
+
+    def _only_theirs(self, value: str, place: tuple[str, int]) -> bool:
+        """True for what the customer named, and neither the agent nor a tool had named before the call."""
+        low = normal(value).strip().casefold()
+        if not any(low in normal(text).casefold() for text in self.typed):
+            return False
+        asked = self.answers[place]
+        for segment in self.rollout.segments:
+            for item in segment.items:
+                if item is asked:
+                    return True
+                if item.role in ("assistant", "output") and low in normal(item.text[:LONGEST]).casefold():
+                    return False
+        return True
+
+    def _errors(self) -> Iterator[str]:
+        for segment in self.rollout.segments:
+            for item in segment.items:
+                if item.role == "output" and failed(item.text[:LONGEST]):
+                    yield item.text[:LONGEST]
+
+    def _called(self) -> frozenset[str]:
+        """The words in the names of tools, arguments and fields, and of what outputs show to anybody."""
+        found: list[str] = []
+        for segment in self.rollout.segments:
+            for item in segment.items:
+                text = item.text[:LONGEST]
+                if item.role == "call":
+                    found.append(" ".join(outputs.name_parts(item.label)))
+                    found += outputs.keys(text.partition("\n")[2])
+                elif item.role == "output":
+                    found += outputs.keys(text) if not failed(text) else ()
+                    found += [text] if (segment.id, item.index) in self.open else []
+        return telling("\n".join(found))
+
+    def _plain(self, text: str) -> bool:
+        """True for what a tool refuses or wants in words that any service has, or that are names in the application."""
+        commands = [call.text[:LONGEST].partition("\n")[2] for call in self.answers.values()]
+        for command in sorted((c.strip() for c in commands if not outputs.given(c)), key=len, reverse=True):
+            text = text.replace(f"`{command}`", " ") if command else text
+        return refusals.is_anybodys(self.names.without_things(text), self.called)
 
     def _vocabulary(self) -> frozenset[str]:
         """The words of the application: names of its tools, of fields, of classes, and what it shows to anybody."""
@@ -198,6 +245,9 @@ class Customer:
         if not plain or not _carried(text, plain):
             return kind in _SHOWS or not telling(text) <= self.vocabulary
         if all(quote.item.role == "call" for quote in plain) and kind in _SHOWS:
+            return True
+        safe = [quote for quote in plain if quote.item.role == "call" or self._at(quote) in self.open]
+        if not (safe and _carried(text, safe)) and not self._plain(text):
             return True
         sums = _SUM.search(self.names.without_things(text)) is not None
         return (not is_rule(text) and (sums or speaks_to_one(text))) or self._proper(text)

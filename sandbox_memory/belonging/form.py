@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..governance.wording import SENTENCE_END, normal
+
 _RULE = re.compile(
     r"\b(?:if|unless|when|whenever|can(?:not|'t)?|could|must|may|only|within|per|each|every|any|all|never|always|"
     r"not (?:possible|allowed|permitted|refundable|transferable|eligible|covered|provided|included|supported|accepted)|"
@@ -66,6 +68,48 @@ def is_rule(text: str) -> bool:
             if not excuse.search(before) and not (pattern is _DONE and _PASSIVE.search(before)):
                 return False
     return True
+
+
+_CASE = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Madam|Herr|Frau|MR|MRS|MS|DR)\b\.?\s+[A-Z]\w"
+    r"|\b(?:(?i:recent|one|another|last|previous|similar|past|actual|real|this|that|your|open|reported|notable)) "
+    r"(?i:cases?|incidents?|complaints?|examples?)\b(?! of\b)|\b(?i:case (?:notes?|history|study|file|log|no\.?|#)|"
+    r"for example,? (?:a|an|one) (?:customer|passenger|guest|member|caller|patient)|internal note|agent note)\b"
+    r"|\b(?i:(?:a|an|one|another|the) (?:customer|user|caller|client|member|passenger|patient|guest|tenant|buyer|lady|"
+    r"gentleman|man|woman|couple|family)) (?:\w+ )?(?i:from|of|in|got|was|had|has been|received|asked|called|claimed|"
+    r"complained|lost|paid|went|wrote)\b(?! (?:possession|good standing|default|arrears)\b)"
+    r"|[\u4e00-\u9fff](?:先生|女士|小姐|太太)|(?:最近|近期|上次|之前|有)(?:的|一)?(?:个)?(?:案例|例子|客诉|投诉)|"
+    r"(?:某|一)(?:位|名|个)(?:客户|用户|乘客|旅客|顾客|会员|患者).{0,6}(?:因|曾|已|获|在|来自)|(?:他|她)(?!们|人)"
+)
+_PERSON = re.compile(r"\b(?<!or )(?<!/)(?:he|she|his|her|him|hers)\b(?! or\b|/)", re.IGNORECASE)
+_YOURS = re.compile(
+    r"\byou(?:'ve|'re| have| are| had| were| owe| booked| ordered| bought| paid| currently| already)\b"
+    r"|\byour (?:[\w-]+ ){1,4}(?:is|are|was|were|has|have|of)\b|[您你](?:已|有|目前|现有|预订|购买|的)",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"(?:\d[\w.,-]*|\b(?:two|three|four|five|six|seven|eight|nine|ten)\b)(?![\d.,-]*\s?-?(?:hours?|hrs?|days?|minutes?|"
+    r"mins?|weeks?|months?|years?|business|working|calendar|percent|%|小时|天|分钟|周|个?月|年|日|个工作日))",
+    re.IGNORECASE,
+)
+_MAY = re.compile(
+    r"\b(?:can|may|must|should|could|if|when|unless|entitled|eligible|allowed|required|up to|at most|at least|maximum|"
+    r"minimum|per|each|every)\b|可以?|须|如果|若|最多|至少|每|应",
+    re.IGNORECASE,
+)
+
+
+def of_a_case(text: str) -> bool:
+    """True if a sentence of a document tells of a person or of one case, or what somebody who reads it has."""
+    for sentence in (normal(part) for part in SENTENCE_END.split(text)):
+        if _CASE.search(sentence) and not _IF.match(sentence.lstrip()):
+            return True
+        found = _PERSON.search(sentence)
+        if found and not _IF.search(sentence[: found.start()]) and not _RULE.search(sentence):
+            return True
+        if _YOURS.search(sentence) and _COUNT.search(sentence) and not _MAY.search(sentence):
+            return True
+    return False
 
 
 def speaks_to_one(text: str) -> bool:

@@ -40,6 +40,7 @@ _NAME_OF_A_THING = re.compile(r"(?:flight|product|item|airport|city|tool|functio
 _CALLED_A_THING = re.compile(
     r"\b(?:flight|product|model)s? (?:number |no\.? )?(?P<code>[A-Z0-9][\w-]*\d)", re.IGNORECASE
 )
+_SHORT = re.compile(r"(?<![\w-])[A-Z]{1,3}\d{1,3}(?![\w-])")
 _INTRODUCES = re.compile(
     r"\b(?:my (?:full |last |first )?name(?: is|'s)|name's|this is|i am|i'm|call me|(?:my )?name:)\s+"
     r"(?P<name>[A-Za-z][\w'-]+(?: [A-Z]\.?)?(?: [A-Za-z][\w'-]+)?|[\u4e00-\u9fff]{2,4})"
@@ -127,9 +128,15 @@ def _things(rollout: Rollout) -> Iterator[str]:
             text = item.text[:LONGEST]
             for found in _FIELD.finditer(text) if item.role in ("call", "output") else ():
                 if _NAME_OF_A_THING.search(found["key"]):
-                    yield from (code.casefold() for code in codes(found["text"] or found["bare"]))
+                    yield from _called(found["text"] or found["bare"])
             for found in _CALLED_A_THING.finditer(text) if item.role != "user" else ():
-                yield from (code.casefold() for code in codes(found["code"]))
+                yield from _called(found["code"])
+
+
+def _called(text: str) -> Iterator[str]:
+    """What a thing is called by: also a number that is too short to tell a person by, such as `LH47`."""
+    for code in (*codes(text), *_SHORT.findall(text)):
+        yield code.casefold()
 
 
 def codes(text: str) -> Iterator[str]:

@@ -70,6 +70,12 @@ _TAG = re.compile(r"<(?P<tag>[A-Za-z][\w.-]{0,40})(?P<attributes>[^<>]{0,400})>(
 _ATTRIBUTE = re.compile(r"(?P<key>[\w.-]{1,40})\s*=\s*[\"'](?P<value>[^\"']{0,200})[\"']")
 _TO_THEM = re.compile(r"\b(?:you|your|yours|mr|mrs|ms|dear)\b|您|你|先生|女士|尊敬的", re.IGNORECASE)
 _PLAIN_VALUE = re.compile(r"[\d\s.,:/T+-]*(?:true|false|null|none)?", re.IGNORECASE)
+_PLACED = re.compile(
+    r"^(?:cit(?:y|ies)|towns?|villages?|place|locations?|where|region|area|near|nearby|suburb|district|count(?:y|ies)|"
+    r"weather|forecast|temperature)$|城市|地点|位置|地区|天气",
+    re.IGNORECASE,
+)
+_THING_CODE = re.compile(r"[A-Z]{2,4}|#?(?=[^ ]*\d)[A-Za-z0-9_-]+")
 _FLAG = re.compile(r"true|false|yes|no|[yn01]|是|否|有|无", re.IGNORECASE)
 _CLASS_VALUE = re.compile(r"[a-z]+(?:_[a-z]+){0,2}|[\u3400-\u9fff]{1,4}")
 
@@ -141,6 +147,32 @@ def is_personal(text: str, document: bool = False) -> bool:
     return bool(re.search(r"[,|;\t]", header)) and any(
         _PERSONAL.search(k.strip()) for k in re.split(r"[,|;\t]", header)
     )
+
+
+def of_a_place(tool: str, arguments: str, shown: str) -> Iterator[str]:
+    """The values of a call that name a place, or somewhere by its name, and that the result is about.
+
+    A code, such as that of an airport, is one of a thing, and so is what is sold.
+    """
+    about_place = any(_PLACED.search(part) for part in name_parts(tool))
+    for key, value in given(arguments):
+        parts, plain = name_parts(key), value.strip()
+        if len(plain) < 2 or _THING_CODE.fullmatch(plain) or _PLAIN_VALUE.fullmatch(plain):
+            continue
+        placed = any(_PLACED.search(part) for part in parts) or (about_place and not _has_thing(parts))
+        if placed and plain.casefold() in shown.casefold():
+            yield plain
+
+
+def _has_thing(parts: tuple[str, ...]) -> bool:
+    return any(_ANYBODYS.search(part) for part in parts)
+
+
+def keys(text: str) -> Iterator[str]:
+    """The names of the fields of an output, or of the arguments of a call, in words."""
+    for key, value in fields(text):
+        if _KEY.fullmatch(key) and not told(key) and not _FLAG.fullmatch(value.strip()):
+            yield " ".join(name_parts(key))
 
 
 def given(arguments: str) -> list[tuple[str, str]]:

@@ -7,12 +7,12 @@ import hmac
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .secrets import PLACEHOLDER, SHORT_NAMES, is_number, is_placeholder, is_secret, plain, sensitive, told
 from .secrets.again import distinctive, escaped, mentions, without
-from .secrets.members import given_names, paired
+from .secrets.members import argued, given_names, headed, paired
 from .secrets.replacing import MANY, disjoint, placeholder, redacted, replaced, secrets_in
 
 __all__ = [
@@ -37,6 +37,16 @@ _HEAD = re.compile(r"[\w+/=.!@#$%^&*-]{1,256}")
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _BINARY = re.compile(r"data:[\w.+/;=-]{1,100};base64,[A-Za-z0-9+/_-]*={0,2}\s*")
 _PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
+
+
+_ROWS = ("rows", "data", "values", "records")
+_OPTION = frozenset(("-p", "-a", "-w", "-P", "-u", "-k", "-N"))
+"""Options of commands whose value may be a password, as arguments are listed."""
+_ARGUMENTS = 40
+
+
+def _words(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)]
 
 
 def redact_name(name: str, salt: bytes) -> str:
@@ -155,7 +165,29 @@ class _Walk:
         judged = name if sensitive(name) else ""
         if not judged and (named := paired(value)):
             return [self.value(value[0], "", below), self.value(value[1], named, below)]
+        if not judged and len(value) > 1:
+            if isinstance(value[0], (list, tuple)) and (rows := headed(value[0], value[1:])):
+                return [self.value(value[0], "", below), *self.rows(rows, below)]
+            if isinstance(value[0], str) and (options := argued(value)):
+                return [self.value(item, options.get(n, ""), below) for n, item in enumerate(value)]
+            if isinstance(value[0], str) and len(value) <= _ARGUMENTS and any(map(_OPTION.__contains__, _words(value))):
+                return self.arguments(value, below)
         return [self.value(item, name, below) for item in (value if judged else self.joined(value))]
+
+    def rows(self, rows: Sequence[Any], depth: int) -> Sequence[Any]:
+        return [[self.value(cell, name, depth + 1) for cell, name in row] for row in rows]
+
+    def arguments(self, value: Any, depth: int) -> Sequence[Any]:
+        """The arguments of a command, each judged by the command line before it: `["sshpass", "-p", …]`."""
+        clean, line = [], ""
+        for item in value:
+            seen = self.value(item, "", depth)
+            if isinstance(item, str) and seen == item and line and " " not in item and len(line) < _JOINT:
+                judged = self.text(f"{line} {item}")
+                seen = judged[len(line) + 1 :] if judged.startswith(f"{line} ") else item
+            clean.append(seen)
+            line = f"{line} {seen}".lstrip() if isinstance(seen, str) else line
+        return clean
 
     def joined(self, value: Any) -> Any:
         """The parts of a message, without a secret that goes on from one into the next."""
@@ -180,9 +212,12 @@ class _Walk:
     def object(self, value: dict[Any, Any], name: str, depth: int) -> dict[Any, Any]:
         given = given_names(value, name)
         private = isinstance(value.get("kty"), str)
-        clean = {}
+        clean: dict[Any, Any] = {}
+        heads = value.get("columns", value.get("headers", value.get("fields")))
         for key, item in value.items():
-            if private and key in _PRIVATE_MEMBERS and isinstance(item, str) and not is_placeholder(item):
+            if key in _ROWS and (rows := headed(heads, item)):
+                clean[key] = self.rows(rows, depth + 1)
+            elif private and key in _PRIVATE_MEMBERS and isinstance(item, str) and not is_placeholder(item):
                 clean[key] = self.whole(item, "private-key")
             else:
                 clean[self.string(key, "", depth + 1) if isinstance(key, str) else key] = self.value(

@@ -97,13 +97,15 @@ async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = 
 async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
     """Bring back records that expired, or were let go, deleted or superseded; the records as they are then.
 
-    Raises `Unknown` for an id that no record has, or whose words are erased.
+    Raises `Unknown` for an id that no record has, or whose words are erased, and of a record that is in sight.
     """
 
     def decide(state: State) -> list[Operation]:
         for id in ids:
             if id not in state.records or state.records[id].status is Status.FORGOTTEN:
                 raise Unknown(f"there is no record {id} to bring back; `sandbox-memory show --all` lists them")
+            if id in state.visible():
+                raise Unknown(f"{id} is in sight already; `sandbox-memory undo` takes a change of its words back")
         gone = (id for id in ids if state.records[id].status is not Status.ACTIVE)
         return [Operation("restore", id, {"protected": True}) for id in dict.fromkeys(gone)]
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import Conflict
 from ..governance.redaction import redact
 from ..ledger import Operation
-from ..notes import raw_memory_file, summary_file
+from ..notes import raw_header, raw_memory_file, summary_file
 from ..records import RawMemory, Usage
 from ..state import State, candidate_body, candidate_facts
 from ..trusting.signed import is_ours, signed
@@ -62,8 +62,8 @@ def _files(store: Store, work: Work, raw: RawMemory) -> list[Replace]:
     previous = redact(work.raw.decode("utf-8", "replace"), store.salt) if work.raw else ""
     before = redact(work.summary.decode("utf-8", "replace"), store.salt) if work.summary else ""
     texts = (
-        (work.raw_path, work.raw, raw_memory_file(raw, previous=previous)),
-        (store.layout.memory(raw.summary_file), work.summary, summary_file(raw, previous=before)),
+        (work.raw_path, work.raw, previous, raw_memory_file(raw, previous=previous)),
+        (store.layout.memory(raw.summary_file), work.summary, before, summary_file(raw, previous=before)),
     )
     return [
         Replace(
@@ -72,8 +72,14 @@ def _files(store: Store, work: Work, raw: RawMemory) -> list[Replace]:
             expect=ABSENT if old is None and path == work.raw_path else digest(old) if old is not None else None,
             required=True,
         )
-        for path, old, text in texts
+        for path, old, was, text in texts
+        if old is None or is_ours(old) or was != old.decode("utf-8", "replace") or not _same_runs(was, raw)
     ]
+
+
+def _same_runs(text: str, raw: RawMemory) -> bool:
+    """True for notes on the very runs that were read again: what a person has made of these stays as it is."""
+    return raw_header(text).get("consumed_bytes") == str(raw.consumed)
 
 
 def consumed(works: list[Work], state: State) -> Change:

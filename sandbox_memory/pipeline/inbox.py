@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..blocks import Split, split
 from ..document import Document, RemoveItem
@@ -28,6 +29,10 @@ def decided(data: bytes | None, ledger: Ledger, now: State, *, by_hand: bool) ->
         logger.warning(
             "sandbox memory: %s in INBOX.md is ticked in code, a quotation or a comment, where no answer counts",
             "a question" if len(page.unseen) == 1 else f"{len(page.unseen)} questions",
+        )
+    if page.joined:
+        logger.warning(
+            "sandbox memory: %d questions in INBOX.md share a line, which answers none of them", len(page.joined)
         )
     return tuple((answers.answers if by_hand else answers.unheard)(page, past, now))
 
@@ -63,7 +68,10 @@ def _page(data: bytes | None, ledger: Ledger, now: State) -> tuple[answers.Page 
     block, before, after = _parts(parts)
     ordinal = parts.block.ordinal if parts.block else None
     past = fold(ledger, ordinal if ordinal is not None and ordinal <= len(ledger) else None)
-    return answers.read(block, (before, after), past, now), past
+    page = answers.read(block, (before, after), past, now)
+    # A file that is half saved ends in the block: what is not there yet was not refused.
+    unended = parts.block is not None and parts.block.ordinal is not None and not parts.written
+    return replace(page, torn=page.torn or unended), past
 
 
 def _parts(parts: Split) -> tuple[answers.Part | None, answers.Part, answers.Part]:

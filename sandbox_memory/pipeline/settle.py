@@ -26,6 +26,9 @@ from .forgetting import files
 
 logger = logging.getLogger("sandbox_memory")
 
+TOLD = 20
+"""Lines with a secret of which each is told."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -173,14 +176,14 @@ def prepare(
 
 
 def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
-    """The three files with what somebody typed into them redacted; a warning names the file and the line."""
+    """The three files with what somebody typed into them redacted; a warning names the file and each line."""
 
     def clean(path: str, data: bytes | None) -> bytes | None:
         if not data or path in seen.unusable or (bare := redacted(data, salt)) == data:
             return data
         lines = zip_longest(data.split(b"\n"), bare.split(b"\n"))
-        line = next(n for n, (old, new) in enumerate(lines, 1) if old != new)
-        logger.warning("sandbox memory: %s:%d held a secret; a placeholder stands for it now", path, line)
+        for line in [n for n, (old, new) in enumerate(lines, 1) if old != new][:TOLD]:
+            logger.warning("sandbox memory: %s:%d held a secret; a placeholder stands for it now", path, line)
         return bare
 
     return replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
@@ -20,6 +21,7 @@ from ..trusting.salting import salt_for
 from ..trusting.witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
+from ..workspace.writers import being_written
 from . import presence, visits
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -36,6 +38,8 @@ LARGE = 256 << 10
 """Bytes of markdown from which on it is read in a thread, so that the event loop and its timeouts go on."""
 TRIES = 50
 """How often a commit is planned again because another process was faster."""
+PATIENCE = 0.2
+"""Seconds for which a look waits while somebody has one of the three files open to write: it may hold half of them."""
 
 
 class Store:
@@ -88,6 +92,7 @@ class Store:
         asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in views]
         counts = layout.memory(usage.FILE)
         asks += [Ask(counts, limit=usage.LARGEST + 1)] if folders else []
+        await self._saved(views)
         view = await self._look_on(asks, [self.marks_folder, *folders])
         if folders:
             self._listed = (view.folders.get(folders[0], {}), view.folders.get(folders[1], {}))
@@ -108,6 +113,11 @@ class Store:
             unusable=unusable,
             usage=files.get(counts, b""),
         )
+
+    async def _saved(self, paths: Sequence[str]) -> None:
+        until = time.monotonic() + PATIENCE
+        while self.root and any(being_written(self.root / path) for path in paths) and time.monotonic() < until:
+            await asyncio.sleep(PATIENCE / 10)
 
     async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:
         """Look, and take in what the ledger says since; all of it if it is not the one that was read before."""

@@ -131,11 +131,14 @@ class _Reading:
         gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE]
         replaced = [id for id in missing if self.now.records[id].status is Status.SUPERSEDED]
         if len(gone) + len(replaced) <= max(MANY, SHARE * len(self.past.visible())):
-            for id in replaced:
+            for id in [] if self.cut else [id for id in replaced if id not in self._at_the_end(replaced)]:
                 self.operations.append(Operation("delete", id))
                 self._doubted(self.now.records[id], "deleted")
-        if len(gone) <= max(MANY, SHARE * len(self.past.visible())) and not (self.cut and gone):
-            self.operations += [Operation("delete", id) for id in gone]
+        if len(gone) <= max(MANY, SHARE * len(self.past.visible())):
+            cut = gone if self.cut else self._at_the_end(gone)
+            self.operations += [Operation("delete", id) for id in gone if id not in cut]
+            gone = cut
+        if not gone:
             return
         deletions = tuple(Operation("delete", id) for id in gone)
         releases: tuple[Operation, ...] = ()
@@ -147,9 +150,21 @@ class _Reading:
             what = f"MEMORY.md was cut off, and its {len(gone)} missing lines were put back; delete them all instead?"
         self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True))
 
+    def _at_the_end(self, gone: list[str]) -> list[str]:
+        """Those of them that would stand after all that is there, in a file without its last line, our marker.
+
+        Somebody who saves in two writes may have made only the first.
+        """
+        if self.document.marker is not None or not self.document.items:
+            return []
+        *before, last = ((item.group, item.section) for item in self.document.items)
+        records = self.past.records
+        return [id for id in gone if (records[id].group, records[id].section) not in set(before) - {last}]
+
     def _new(self, item: ListItem, base: Mapping[str, str]) -> None:
         """A line that is no known record as it stood at the marker."""
-        known = self.now.records.get(item.id) if item.id else self._committed(item, base)
+        since = self._committed(item, base) if not item.id or item.id in base else None
+        known = since or self.now.records.get(item.id)
         if known is None or known.id in base or known.id in self.assigned.values():
             self._added(item)
         elif known.status is Status.FORGOTTEN:
@@ -169,7 +184,7 @@ class _Reading:
             )
 
     def _committed(self, item: ListItem, base: Mapping[str, str]) -> Record | None:
-        """A line without id that was taken in by a commit which did not reach the file any more."""
+        """A line without id, or over another's, that was taken in by a commit which did not reach this file."""
         if self._since is None:
             visible = self.now.visible().values()
             self._since = {normalise(r.text): r for r in reversed(list(visible)) if r.id not in base}

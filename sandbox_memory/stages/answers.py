@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from ..document import Document, normalise, safe_text
+from ..document import Document, ListItem, normalise, safe_text
 from ..ledger import Operation
 from ..proposals import WRITES, line, question
 from ..records import Status, Trust
@@ -63,13 +63,15 @@ class Part:
 class Page:
     """The questions that stand in a file. One that is missing was refused, unless the file does not say so (`torn`).
 
-    `taken` are the indices of the items of our block that are questions, `unseen` those ticked where no tick counts.
+    `taken` are the indices of the items of our block that are questions, `unseen` those ticked where no tick counts,
+    and `joined` those that share a line with another: that line answers none of them.
     """
 
     answers: Mapping[str, Answer]
     torn: bool
     taken: frozenset[int] = frozenset()
     unseen: frozenset[str] = frozenset()
+    joined: frozenset[str] = frozenset()
 
 
 def hidden(document: Document) -> frozenset[int]:
@@ -92,11 +94,17 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
     found: dict[str, list[Answer]] = {}
     taken: set[int] = set()
     unseen: set[str] = set()
+    joined: set[str] = set()
     torn = block is None
     for part in (*([block] if block else []), *beside):
         document = part.document
         known = now.proposals if part is not block else {**past.proposals, **now.proposals}
         for item in document.items:
+            several = known.keys() & _ids(document, item)
+            if len(several) > 1:
+                joined |= several
+                taken |= {item.index} if part is block else set()
+                continue
             box = _BOX.match(item.text) if item.checked is None else None
             text = item.text[box.end() :] if box else item.text
             ticked = bool(item.checked or (box and box["mark"] and box["mark"] in _TICKS))
@@ -108,17 +116,32 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
                 taken |= {item.index} if part is block else set()
             elif part is block and item.id.startswith("p-"):
                 taken.add(item.index)
-        listed = {item.id for item in document.items}
+        listed = {item.id for item in document.items} | joined
         for number, (content, _) in enumerate(document.lines):
             ids = _LINE_ID.findall(content)
-            if ids and ids[-1] in known and ids[-1] not in listed:
+            several = known.keys() & set(ids)
+            if len(several) > 1:
+                joined |= several
+            elif ids and ids[-1] in known and ids[-1] not in listed:
                 answer, visible = _of_line(content, known[ids[-1]]), number not in part.hidden
                 unseen |= {ids[-1]} if answer.ticked and not visible else set()
                 found.setdefault(ids[-1], []).append(answer if visible else _OPEN)
             stub = content.strip() and _STUB.fullmatch(content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
             torn = torn or (part is block and bool(stub))
-    said = {id: _joined(each) for id, each in found.items()}
-    return Page(said, torn, frozenset(taken), frozenset(id for id in unseen if not said[id].ticked))
+    said = {**dict.fromkeys(joined, _OPEN), **{id: _joined(each) for id, each in found.items()}}
+    unseen = {id for id in unseen if not said[id].ticked}
+    return Page(said, torn, frozenset(taken), frozenset(unseen), frozenset(joined))
+
+
+def _ids(document: Document, item: ListItem) -> set[str]:
+    """The ids in the source of an item, to the next item or blank line."""
+    ids, first = set[str](), item.line - 1
+    others = {each.line - 1 for each in document.items} - {first}
+    for number, (content, _) in enumerate(document.lines[first:], first):
+        if number in others or not content.strip():
+            break
+        ids.update(_LINE_ID.findall(content))
+    return ids
 
 
 def answers(page: Page, past: State, now: State) -> Iterator[Operation]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import io
+import logging
 import os
 import posixpath
 import secrets
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import Conflict, WorkspaceError
+
+logger = logging.getLogger("sandbox_memory")
 
 _COMPRESSIONS = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
 _BLOCK = 1 << 20
@@ -38,24 +42,30 @@ def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
     The archive is a tar file, compressed or not, as the SDK's snapshots write it. Only plain files and folders come
     out of it, and only below `folders`. Everything else in it stays as it is, byte for byte. Where nothing was changed
     it is not written; else it is replaced in one step, and only while it is the one that was unpacked: otherwise
-    `Conflict` is raised, and names the folder in which the work was kept. Raises `WorkspaceError` for what is no such
-    archive. After an exception in the block nothing is packed.
+    `Conflict` is raised. Then, and after any exception, work that was done is kept in a folder that the log names.
+    Raises `WorkspaceError` for what is no such archive.
     """
+    archive = archive.resolve()
     with tempfile.TemporaryDirectory(prefix="sandbox-memory-", ignore_cleanup_errors=True) as name:
         root = Path(name) / "workspace"
         root.mkdir()
         before = _digest(archive)
         taken = _unpack(archive, root, tuple(folders))
         work = Unpacked(archive, root)
-        yield work
-        now = _files(root, tuple(folders))
-        if now == taken:
-            return
-        if _digest(archive) != before:
-            kept = Path(tempfile.mkdtemp(prefix="sandbox-memory-kept-"))
-            root.rename(kept / "workspace")
-            raise Conflict(str(archive), f"it was written meanwhile; your work is kept in {kept / 'workspace'}")
-        _pack(archive, root, tuple(folders), now)
+        try:
+            yield work
+            now = _files(root, tuple(folders))
+            if now == taken:
+                return
+            if not archive.is_file() or _digest(archive) != before:
+                raise Conflict(str(archive), "it was written or removed meanwhile; nothing was packed")
+            _pack(archive, root, tuple(folders), now)
+        except BaseException:
+            if _files(root, tuple(folders)) != taken:
+                kept = Path(tempfile.mkdtemp(prefix="sandbox-memory-kept-")) / "workspace"
+                shutil.copytree(root, kept)
+                logger.warning("what was done in the memory of %s is kept in %s", archive, kept)
+            raise
         work.changed = True
 
 

@@ -15,7 +15,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from . import is_temporary
-from .writers import has_writer
+from .writers import being_written
 
 logger = logging.getLogger(__name__)
 
@@ -101,18 +101,8 @@ class Watching:
         while not self._ended and time.monotonic() < until:
             before = self._look()
             time.sleep(QUIET)
-            if self._look() == before and not any(map(self._being_written, before)):
+            if self._look() == before and not any(being_written(self._root / path) for path in before):
                 return
-
-    def _being_written(self, path: str) -> bool:
-        try:
-            handle = os.open(self._root / path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            return has_writer(handle)
-        finally:
-            os.close(handle)
 
     def _look(self) -> Mapping[str, tuple[int, ...]]:
         """What tells whether one of the files has changed: its place on the disk, its size and its time."""

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 _SET_LEASE = getattr(fcntl, "F_SETLEASE", None)
 """Linux only. A read lease is granted only on a file that nobody has open for writing: fcntl(2), "Leases"."""
+
+
+def being_written(path: Path) -> bool:
+    """True if somebody has that file open for writing; False also where there is none, or it cannot be read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return has_writer(handle)
+    finally:
+        os.close(handle)
 
 
 def has_writer(handle: int) -> bool:

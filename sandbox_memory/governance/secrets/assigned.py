@@ -14,12 +14,12 @@ from .literals import CODE, line_start, literal, name_at
 from .masks import Masked, Span
 from .names import SHORT_NAMES, sensitive, told
 from .placeholders import PLACEHOLDER, pieces
-from .spoken import spoken
+from .spoken import others, spoken
 from .tables import header_at, table
 from .values import Written, has_digit, is_secret, looks_random
 
 _STEMS = (
-    *(b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"sw", b"auth"),
+    *(b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"sw", b"auth", b"psk"),
     *(b"kennwort", b"contrase", b"clave"),
 )
 """What every sensitive name has in it. The patterns below are tried where one begins, and there only."""
@@ -29,9 +29,12 @@ _WIDE_STEMS = re.compile(
     "密码|密碼|口令|密钥|密鑰|秘钥|金鑰|令牌|私钥|私鑰|授权码|授權碼|凭证|憑證|[Пп]ароль|パスワード|비밀번호|비번|hasło|Hasło|şifre|Şifre|lösenord|Lösenord"
 )
 _REST = re.compile(r"[A-Za-z0-9_ñÑ-]{0,60}")
+_CLOSED = r"[ \t]?</(?:b|strong|em|i|u|code|span|label|font|mark)>"
+"""What ends a word that is set off in HTML."""
 _NAMED = re.compile(
-    r"(?P<close>\\{0,7}[\"'`]?\]?|\[\])[ \t]{0,8}"
+    rf"(?P<close>\\{{0,7}}[\"'`]?\]?\*{{0,3}}|\[\]|{_CLOSED})[ \t]{{0,8}}"
     r"(?P<sep>:[ \t]{0,4}[A-Za-z_][\w.|\[\]]{0,40}[ \t]{1,4}=(?!=)|:=|=>|[=!]==?|\|?\|=|=|：|:(?!:)|%3[dD])"
+    rf"(?:[*_]{{1,3}}(?=[ \t\r\n`])|(?<=：)\*\*|{_CLOSED})?"
     r"(?P<gap>[ \t]{0,8})"
 )
 _PAIRED = re.compile(
@@ -132,7 +135,18 @@ def _assigned(text: str, first: int, name: str, kind: str, after: int) -> Iterat
     written: Written | None = "quoted"
     if not quoted:
         gap = match["gap"] or text[match.end("close") : match.start("sep")]
-        written = _written(kind, text, first, match["close"].strip("]["), match["sep"], gap, start, end)
+        written = _written(
+            kind,
+            text,
+            first,
+            "" if "<" in match["close"] else match["close"].strip("][*"),
+            match["sep"],
+            gap,
+            start,
+            end,
+        )
+    if not quoted and text.startswith("**", start) and text.endswith("**", start + 3, end):
+        start, end = start + 2, end - 2
     word = text[start:end]
     if written and _letters(word) != _letters(name) and is_secret(kind, word, written, short=short):
         yield start, end, told(kind)
@@ -191,7 +205,7 @@ def _beside(text: str, first: int, name: str, after: int) -> Span | None:
     return (start, end, told(kind)) if is_secret(kind, word, "quoted" if quoted else "line") else None
 
 
-_ASSIGNING = frozenset(" \t=:\"'`]\\[：|%>!\r\n")
+_ASSIGNING = frozenset(" \t=:\"'`]\\[：|%>!\r\n*<")
 _BESIDE = frozenset("\"'`])\\>")
 _SPEAKING = frozenset(("", "?", ".", ",", "\n"))
 
@@ -239,6 +253,6 @@ def assigned(masked: Masked) -> Iterator[Span]:
         elif kind and text[after : after + 1] in _ASSIGNING:
             found = [*_assigned(text, first, name, kind, after)]
         if not found and not wide and (span := _at(text, at, after, first, name, kind)):
-            found = [span]
+            found = [span, *others(text, *span)]
         done = max(at if wide else after, *(end for _, end, _ in found), 0)
         yield from found

@@ -130,7 +130,10 @@ _WITH_PASSWD = (
     ),
     _form("password", "htpasswd", rf"\bhtpasswd\s+{_FLAGS}-(?=\w*b)(?=\w*n)\w+\s+{_FLAGS}[^\s-]\S*\s+{_VALUE}", real),
 )
+_HASHED = r"(\$[156y]\$(?:rounds=\d{1,9}\$|\w{1,8}\$(?=[\w./]{1,40}\$))?[\w./]{1,40}\$[\w./]{22,86})(?![\w./])"
+_LISTED = r"[\"']sshpass[\"'],[ ]?[\"']-p[\"'],[ ]?[\"']([^\"'\n]{4,128})[\"']"
 _WITH_PASS = (
+    _form("password", "sshpass", _LISTED, real),
     _form(
         "password", "wpa_passphrase", rf"\bwpa_passphrase\s+(?:[\"'][^\"'\n]{{1,32}}[\"']|\S{{1,32}})\s+{_VALUE}", real
     ),
@@ -139,6 +142,7 @@ _WITH_PASS = (
     _form("password", "login", r"\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(\S{1,128})", real),
 )
 _OTHERS = (
+    _form("password", "$6$", _HASHED),
     _form("password", "net user ", rf"(?i)\bnet user [\"']?[\w.$-]{{1,64}}[\"']?[ ]{{1,4}}(?!/){_VALUE}", real),
     _form("npm-token", ":_auth", r":_auth(?:Token)?[ \t]?=[ \t]*\"?([^\s$\"']{6,256})"),
     _form(

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from .masks import Masked, Span
-from .values import SLUG, has_digit, is_placeholder
+from .values import SLUG, has_digit, is_placeholder, looks_random
 
 _HEADER = re.compile(
     r"authorization\\{0,7}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,7}[\"']?"
-    r"(?:(?P<scheme>bearer|basic|token|apikey|digest|negotiate|ntlm|bot|key|sso-key|aws4-hmac-sha256)[ \t]{1,4})?"
+    r"(?:(?P<scheme>bearer|basic|token|apikey|digest|negotiate|ntlm|bot|key|sso-key|aws4-hmac-sha256)[ \t]{1,4}"
+    r"|(?P<other>[A-Za-z][A-Za-z0-9_-]{1,24})[ \t]{1,2}(?=[A-Za-z0-9._~+/=:-]{12}))?"
     r"(?P<value>[A-Za-z0-9._~+/=:-]{6,4096})",
     re.IGNORECASE,
 )
@@ -25,6 +26,11 @@ _SIGNATURE = re.compile(
     r"[?&](?:sig|x-amz-signature|x-goog-signature|x-amz-security-token|signature)=(?P<value>[\w%+/=.~-]{16,2048})", re.I
 )
 _FIELD = re.compile(r"signature=(?P<value>[0-9a-f]{64})", re.I)
+
+
+def _drawn(value: str) -> bool:
+    """True for what follows the name of a scheme that nobody knows and is no word of a sentence."""
+    return looks_random(value) or (sum(map(str.isdigit, value)) >= 4 and any(map(str.isalpha, value)))
 
 
 def _is_pair(value: str) -> bool:
@@ -44,11 +50,12 @@ def headers(masked: Masked) -> Iterator[Span]:
     text, lower = masked.spaced, masked.lower
     if b"authorization" in lower:
         for match in _HEADER.finditer(text):
-            value = match["value"]
+            group = "other" if match["other"] and not _drawn(match["value"]) else "value"
+            value = match[group]
             mixed_case = not value.islower() and not value.isupper() and not value.istitle()
             known = has_digit(value) or len(value) >= 16 or (match["scheme"] and mixed_case)
-            if known and not is_placeholder(value) and not SLUG.fullmatch(value):
-                yield *match.span("value"), "authorization"
+            if known and len(value) >= 6 and not is_placeholder(value) and not SLUG.fullmatch(value):
+                yield *match.span(group), "authorization"
     if b"bearer" in lower:
         for match in _BEARER.finditer(text):
             value = match["value"]

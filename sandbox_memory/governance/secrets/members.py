@@ -8,8 +8,26 @@ from typing import Any
 
 from .names import sensitive
 
-_NAMING = ("name", "key", "id", "field", "label", "title", "n", "k", "header", "variable", "env", "selector", "type")
+_NAMING: tuple[str, ...] = (
+    "name",
+    "key",
+    "id",
+    "field",
+    "label",
+    "title",
+    "n",
+    "k",
+    "header",
+    "variable",
+    "env",
+    "selector",
+    "type",
+)
+_NAMING += ("element", "locator", "setting", "parameter", "placeholder")
 _VALUES = frozenset(("value", "val", "v", "content", "text", "data", "input", "current", "plaintext", "plain", "raw"))
+_VALUES |= frozenset(
+    "new_value newValue old_value oldValue newvalue oldvalue to from before after previous fill typed".split()
+)
 _INSIDE = frozenset(
     ("value", "val", "v", "content", "current", "new", "old", "plaintext", "plain", "raw", "#text", "$")
 )
@@ -27,6 +45,8 @@ def given_names(value: Mapping[Any, Any], inherited: str) -> dict[str, str]:
     """
     if inherited and sensitive(inherited):
         return {key: inherited for key in value if key in _INSIDE}
+    if "question" in value and (asked := _asked(value)):
+        return asked
     if not _VALUES.isdisjoint(value) and _MESSAGE.isdisjoint(value):
         for naming in _NAMING:
             named = value.get(naming)
@@ -42,11 +62,67 @@ def given_names(value: Mapping[Any, Any], inherited: str) -> dict[str, str]:
 
 def _named(naming: str, named: str) -> str:
     """The sensitive name in it, or nothing; what is only a type is one of passwords."""
-    name = named.strip("#.:*[] \t").rpartition(" " if naming in ("label", "title") else "\0")[2]
+    if naming in ("label", "title", "element", "placeholder"):
+        name = _ROLE.sub("", named.strip("#.:*[] \t")).rpartition(" ")[2]
+    else:
+        name = named.strip("#.:*[] \t")
     kind = sensitive(name) if name else None
     if kind is None or (naming in ("type", "k", "v") and kind not in ("password", "secret", "api-key")):
         return ""
     return name
+
+
+_ROLE = re.compile(r"(?:[ ](?:text ?box|text|field|input|box|entry|form))+$", re.IGNORECASE)
+"""What a field is, after what it is called."""
+_ASKED = re.compile(r"(?:password|passphrase|passcode|api key|access token|secret key)\b|密码|口令", re.IGNORECASE)
+_SECRETS = ("password", "secret", "token", "api-key", "credential")
+
+
+def _asked(value: Mapping[Any, Any]) -> dict[str, str]:
+    """The answer to a question for a secret; a word without digit or sign answers another question."""
+    question, answer = value["question"], value.get("answer")
+    if not isinstance(question, str) or not isinstance(answer, str) or len(question) > 200:
+        return {}
+    asked = _ASKED.search(question)
+    return {"answer": asked[0]} if asked and _WORD.fullmatch(answer) and _MIXED.match(answer) else {}
+
+
+def headed(names: Any, rows: Any) -> list[Any] | None:
+    """The rows with the sensitive name of its column beside each cell; None if they are no table with such a column.
+
+    A cell that is a word, or a short number, has no name: tables of words describe fields.
+    """
+    if not isinstance(names, (list, tuple)) or not isinstance(rows, (list, tuple)) or not 1 <= len(names) <= 100:
+        return None
+    heads = [one.get("name") if isinstance(one, dict) else one for one in names]
+    if not all(isinstance(head, str) and 0 < len(head) <= 80 for head in heads):
+        return None
+    kinds = [head if sensitive(head) in _SECRETS else "" for head in heads]
+    if not any(kinds) or not all(isinstance(row, (list, tuple)) and len(row) == len(heads) for row in rows):
+        return None
+    return [[(cell, head if _is_cell(cell) else "") for cell, head in zip(row, kinds, strict=True)] for row in rows]
+
+
+def _is_cell(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(_WORD.fullmatch(cell) and _MIXED.match(cell))
+
+
+def argued(value: list[Any] | tuple[Any, ...]) -> dict[int, str]:
+    """The places in a list of arguments that are the values of sensitive options, each with the option."""
+    named = {}
+    for n, item in enumerate(value[1:200], 1):
+        option = value[n - 1]
+        if (
+            isinstance(item, str)
+            and isinstance(option, str)
+            and option[:2] == "--"
+            and len(option) <= 60
+            and item[:1] != "-"
+            and " " not in item
+            and sensitive(option)
+        ):
+            named[n] = option
+    return named
 
 
 def paired(value: list[Any] | tuple[Any, ...]) -> str:

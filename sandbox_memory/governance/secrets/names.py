@@ -11,7 +11,7 @@ _LAST = {
     "password": tuple(
         "password passwords passwd passphrase passcode passwort kennwort wachtwoord contrasena contrasenas clave senha "
         "pwd pass pw haslo sifre losenord 密码 密碼 口令 "
-        "пароль パスワード 비밀번호 비번".split()
+        "psk wpapsk пароль パスワード 비밀번호 비번".split()
     ),
     "secret": ("secret", "secrets", "密钥", "密鑰", "秘钥", "金鑰", "私钥", "私鑰"),
     "token": ("token", "令牌", "權杖", "授权码", "授權碼"),
@@ -39,7 +39,7 @@ _MISTYPED = re.compile(
 _KEYS = frozenset(
     "api access secret private auth account signing signature encryption master service client subscription storage "
     "shared admin webhook hmac aes des rsa consumer function deploy aws authentication authorization amap openai "
-    "anthropic deepseek stripe license encrypt decrypt crypto cipher session jwt token root".split()
+    "anthropic deepseek stripe license encrypt decrypt crypto cipher session jwt token root wifi wpa wep wlan".split()
 )
 SHORT_NAMES = frozenset(("pass", "pwd", "pw", "clave"))
 _ACCENTS = str.maketrans("ñÑłşöóÖ", "nNlsooO")

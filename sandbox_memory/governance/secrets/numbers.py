@@ -191,11 +191,12 @@ _COUNTED = re.compile(
     r"[\"'\])]{0,2}[\s#:=_-]{1,4}[\"']?$",
     re.IGNORECASE,
 )
-_CARD_FORM = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?(?!\d)|\d{4}([ -])\d{6}\2\d{4,5}(?!\d)")
+_CARD_FORM = re.compile(r"\d{4}([ .-])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?(?!\d)|\d{4}([ -])\d{6}\2\d{4,5}(?!\d)")
 _RESIDENT_FORM = re.compile(r"[1-8]\d{5}([ -]?)(?:19|20|21)\d{6}\1\d{3}[\dXx](?![A-Za-z0-9])")
 _IBAN_FORM = re.compile(r"[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _GROUPS = (
     (b"dddd dddd dddd d", _CARD_FORM, is_card, CARD),
+    (b"dddd.dddd.dddd.d", _CARD_FORM, is_card, CARD),
     (b"dddd dddddd dddd", _CARD_FORM, is_card, CARD),
     (b"dddddd dddddddd ddd", _RESIDENT_FORM, is_resident, PERSON),
 )
@@ -278,7 +279,7 @@ def _grouped(text: str, at: int, form: re.Pattern[str], check: Callable[[str], b
     if match is None or not _apart(text, at) or _goes_on(text, match.end()):
         return None
     before = text[max(0, at - 2) : at]
-    joined = len(before) == 2 and before[1] in " -" and before[0].isdigit() and form is _CARD_FORM
+    joined = len(before) == 2 and before[1] in " .-" and before[0].isdigit() and form is _CARD_FORM
     return match.span() if not joined and check(_bare(match[0])) else None
 
 

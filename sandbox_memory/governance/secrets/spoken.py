@@ -16,8 +16,8 @@ _SENTENCE = re.compile(
     r"|contrasena|clave|senha|wachtwoord)"
     rf"(?:[ ]{_OF}[ ](?:[^\s.,;:=]{{1,40}}[ ]){{0,3}}?[^\s.,;:=]{{1,40}}?)?"
     r"(?:[ ](?:is|was|are|to|as|will be|must be|should be|(?:has been |was )?(?:changed|set|reset) to"
-    r"|es|est|ist|lautet|é)|[ ]?(?:->|→|=>|[:：?—–]))"
-    r"(?:[ ](?:now |still |called )?|[:：][ ]?\r?\n[ \t]{0,8})",
+    r"|es|est|ist|lautet|é)|[ ]?(?:->|→|=>|➜|[:：?—–])|[ ]from(?=[ ]\S{4,64}[ ]to[ ]))"
+    r"(?:[ ](?:now |still |called |either )?|[:：][ ]?\r?\n[ \t]{0,8})",
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"(?:user|username|account|login|e?mail|id|name|host|server|at|domain)[ ]?[:：?]\s$", re.IGNORECASE)
@@ -43,6 +43,27 @@ _CHINESE = re.compile(
 )
 
 
+_EXCHANGED = re.compile(
+    r"\b(?:chang|rotat|updat|reset|switch|renam|set)(?:e|ed|es|ing|t?ing|ted)?\b[^\n.]{0,40}$", re.I
+)
+_OTHER = re.compile(
+    r"[\"'`]?(?:[ ](?:or|to)[ ]"
+    r"|[,;.]?[ ](?:and[ ]|but[ ]|now[ ])?(?:the|my|our)[ ](?:new|old|other|current|previous|next|second|right)"
+    r"(?:[ ]one)?[ ](?:is|was)[ ])(?:now[ ])?",
+    re.IGNORECASE,
+)
+
+
+def others(text: str, start: int, end: int, kind: str) -> list[Span]:
+    """What is told beside a secret as another: `from … to …`, `either … or …`, `…, the new one is …`."""
+    joint = _OTHER.match(text, end) if kind in ("password", "secret", "token", "api-key") else None
+    value = literal(text, joint.end(), start) if joint else None
+    if value is None or not is_secret(kind, text[value[0] : value[1]], "sentence"):
+        return []
+    word = text[value[0] : value[1]]
+    return [(value[0], value[1], kind)] if has_digit(word) and not CODE.match(word) else []
+
+
 def spoken(text: str, at: int) -> Span | None:
     """The secret that is told of the name that begins at `at`, if one is."""
     match = _SENTENCE.match(text, at)
@@ -53,6 +74,8 @@ def spoken(text: str, at: int) -> Span | None:
     if match is None:
         return _turned(text, at)
     start_of_name = name_at(text, at, match.end("name"))[0]
+    if match[0].endswith("from ") and not _EXCHANGED.search(text, max(0, at - 60), at):
+        return None
     name = match["name"]
     if name.lower() == "key":
         name = text[max(0, start_of_name - 8) : match.end("name")]

@@ -193,6 +193,8 @@ def _by_shape(masked: Masked, start: int, end: int, parted: bool) -> Span | None
             return (number.start(), end, "telegram-token") if number else None
     if before == b"Q~" and (azure := _AZURE.search(text, max(0, start - 12), start + 80)):
         return *azure.span(), "azure-secret"
+    if first == 48 and before == b"//" and end - start >= 40 and data[start - 3 : start - 2] == b"1":
+        return (start - 3, end, "google-token") if varied(text[start:end]) else None
     if before == b"1." and (terraform := _TERRAFORM.search(text, max(0, start - 32), end)):
         return *terraform.span(), "terraform-token"
     return None
@@ -229,7 +231,9 @@ def tokens(masked: Masked) -> Iterator[Span]:
             for at in places(data[start:end], glued) if data.find(glued, start + 1, end) >= 0 else ():
                 if found := _token(text, start + at, glued.decode()):
                     yield found
-        likely = parted or data[start] in _FIRST or data[end - 1] in _LAST or data[start - 1] in _BEFORE
+        likely = (
+            parted or data[start] in _FIRST or data[end - 1] in _LAST or data[start - 1] in _BEFORE or data[start] == 48
+        )
         if likely and done <= start and (shaped := _by_shape(masked, start, end, parted)):
             yield shaped
             done = shaped[1]

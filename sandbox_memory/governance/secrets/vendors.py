@@ -47,6 +47,8 @@ cloudflare-token    cfut_             [\w-]{30,}
 cloudflare-token    cfat_             [\w-]{30,}
 cloudflare-token    cfk_              [\w-]{30,}
 cloudflare-token    v1.0-             [a-f0-9]{24}-[a-f0-9]{100,}
+tailscale-key       tskey-            (?:auth|api|client|scim|webhook)-\w{8,}-\w{16,}
+baidu-key           ALTAK-            [A-Za-z0-9]{16,}/[0-9a-f]{40}
 heroku-key          HRKU-             [\w-]{30,}
 fly-token           fo1_              [\w-]{40,}
 fly-token           fm2_              [A-Za-z0-9+/=]{60,}
