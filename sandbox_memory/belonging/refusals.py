@@ -19,7 +19,7 @@ _QUOTED = re.compile(
     r"|[“‘「『](?P<other>[^”’」』\n]{1,120})[”’」』]"
 )
 _SAID = re.compile(
-    r"\b(?:failed|said|showed|gave): ?(?P<mark>[\"'`])(?P<inner>.*?)(?P=mark)(?=; then\b|\W*$)", re.DOTALL
+    r"\b(?:failed|said|showed|gave): ?(?P<mark>[\"'`])(?P<inner>.*?)(?P=mark)(?=; (?:then|worked)\b|\W*$)", re.DOTALL
 )
 """What a tool said, as a lesson quotes it: it is looked at as if it stood alone."""
 _NUMBERED = re.compile(
