@@ -26,6 +26,7 @@ import multiprocessing
 import random
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,17 +76,29 @@ class Score:
         return 100 * (1 - sum(bad for bad, _ in self.kinds.values()) / self.edits) if self.edits else 0.0
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Warnings about what is done here on purpose are left out."""
+    logger = logging.getLogger("sandbox_memory")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def measure(sizes: Sizes, folder: Path, progress: Progress) -> list[Row]:
     """Four rows: edits that survived, came back, stand twice, and agents' lines that are a person's word now."""
-    logging.getLogger("sandbox_memory").setLevel(logging.ERROR)
     scores = {}
-    for side in (Sdk(), Ours()):
-        score = scores[side.name] = Score()
-        seed = 0
-        while score.edits < sizes.edits:
-            progress(f"{side.name}: {score.edits:,} of {sizes.edits:,} edits")
-            _trial(side, folder / f"{side.name}-{seed}", seed, sizes.turns, score)
-            seed += 1
+    with _quiet():
+        for side in (Sdk(), Ours()):
+            score = scores[side.name] = Score()
+            seed = 0
+            while score.edits < sizes.edits:
+                progress(f"{side.name}: {score.edits:,} of {sizes.edits:,} edits")
+                _trial(side, folder / f"{side.name}-{seed}", seed, sizes.turns, score)
+                seed += 1
     sdk, ours = scores["sdk"], scores["ours"]
     kinds = tuple(
         f"{name}: {bad:,} of {plural(all_of, 'edit')} lost or undone by {who}"

@@ -676,3 +676,22 @@ def test_a_buffer_that_never_reloads_says_each_line_once(root: Path, extra: str)
         buffer = buffer.replace("\n<!--", f"{extra}\n<!--").replace(extra * 2, extra) if extra else buffer
     assert texts(root) == {"Alice prefers oolong tea", REVIEW, TABS} | ({"typed later"} if extra else set())
     consistent(root)
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "memory_summary.md", "INBOX.md"])
+def test_a_merge_conflict_is_left_alone_until_it_is_solved(
+    full: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    drop(handbook(full), "fact number")  # so many that the inbox asks
+    process(full)
+    path = full / "memories" / name
+    before, known = read(path), state(full).ordinal
+    line = next(line for line in before.splitlines() if line.startswith("- "))
+    write(path, before.replace(line, f"<<<<<<< HEAD\n{line}\n=======\n- theirs\n>>>>>>> other", 1))
+    conflict = read(path)
+    process(full)
+    assert read(path) == conflict and state(full).ordinal == known
+    assert f"{name} has marks of a merge conflict" in caplog.text
+    write(path, before)
+    process(full)
+    assert read(path) == before and state(full).ordinal == known

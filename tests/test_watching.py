@@ -238,6 +238,8 @@ def test_a_session_that_nobody_closes(root: Path) -> None:
         await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
         await asyncio.sleep(0.3)
 
+    before = set(threading.enumerate())
     asyncio.run(go())
+    mine = [each for each in threading.enumerate() if each not in before and each.name == "sandbox-memory-watch"]
     drop(handbook(root), TABS)
-    until(lambda: not [each for each in threading.enumerate() if each.name == "sandbox-memory-watch"])
+    until(lambda: not any(each.is_alive() for each in mine))

@@ -46,6 +46,7 @@ class SessionWatch:
 
         self._watching = watched(pipeline, self._saved)
         self._watching.start()
+        weakref.finalize(pipeline, self._watching.end)
 
     async def end(self) -> None:
         """Watch no more, once `begin` is done; what is being taken in is waited for."""

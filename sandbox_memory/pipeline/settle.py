@@ -128,6 +128,7 @@ def prepare(
             "sandbox memory: %s is UTF-16 or UTF-32; save it as UTF-8, until then it is left alone", layout.handbook
         )
         seen = replace(seen, unusable={**seen.unusable, layout.handbook: "is UTF-16 or UTF-32; save it as UTF-8"})
+    seen = _without_conflicts(seen, layout)
     adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
     if layout.shared and actor == "live":
         kept = sharing.put_back(adopted.assigned, adopted.dropped, person.operations)
@@ -191,6 +192,27 @@ def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
         handbook=clean(layout.handbook, seen.handbook),
         summary=clean(layout.summary, seen.summary),
         inbox=clean(layout.inbox, seen.inbox),
+    )
+
+
+_CONFLICT = re.compile(rb"^<{7} [^\n]*\n(?:[^\n]*\n)*?={7}\r?\n(?:[^\n]*\n)*?>{7} ", re.MULTILINE)
+"""What git leaves of two versions that it could not merge."""
+
+
+def _without_conflicts(seen: Seen, layout: Layout) -> Seen:
+    """A file with git's marks of a conflict is left alone, with a warning, until somebody has solved it."""
+    files = ((layout.handbook, seen.handbook), (layout.summary, seen.summary), (layout.inbox, seen.inbox))
+    found = [path for path, data in files if data and b"\n>>>>>>> " in data and _CONFLICT.search(data)]
+    for path in found:
+        logger.warning("sandbox memory: %s has marks of a merge conflict; solve it, until then it is left alone", path)
+    if not found:
+        return seen
+    why = dict.fromkeys(found, "has marks of a merge conflict; solve it")
+    return replace(
+        seen,
+        unusable={**seen.unusable, **why},
+        summary=None if layout.summary in why else seen.summary,
+        inbox=None if layout.inbox in why else seen.inbox,
     )
 
 

@@ -60,14 +60,19 @@ class Watching:
 
     def stop(self) -> None:
         """End; nothing is told any more when this returns, unless it is called by what is told."""
+        self.end()
+        with suppress(RuntimeError):
+            self._observer.join()
+        if self._thread is not threading.current_thread() and self._thread.ident is not None:
+            self._thread.join()
+
+    def end(self) -> None:
+        """The same without waiting for it."""
         with self._something:
             self._ended = True
             self._something.notify()
         with suppress(RuntimeError):
             self._observer.stop()
-            self._observer.join()
-        if self._thread is not threading.current_thread() and self._thread.ident is not None:
-            self._thread.join()
 
     def _work(self) -> None:
         while paths := self._next():
