@@ -26,6 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
@@ -83,9 +84,9 @@ def measure(root: Path) -> Iterator[tuple[str, float]]:
             yield "status", least(memory.status)
             yield "why", least(lambda: memory.why(record.id))
         for name, path in (("memory", ""), ("line", f"line/{record.id}"), ("history", "history"), ("work", "work")):
-            yield f"page: {name}, last byte", least(lambda path=path: got(base + path))  # type: ignore[misc]
+            yield f"page: {name}, last byte", least(partial(got, base + path))
         keys = [TYPED[:length] for length in range(1, len(TYPED) + 1)]
-        times = [least(lambda key=key: got(f"{base}?part=results&q={quote(key)}"), 2) for key in keys]  # type: ignore[misc]
+        times = [least(partial(got, f"{base}?part=results&q={quote(key)}"), 2) for key in keys]
         yield "search: one key, last byte", statistics.median(times)
         yield "search: the slowest key", max(times)
         version = record.version

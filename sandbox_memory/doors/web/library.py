@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ..plain import OpenMemory
@@ -28,7 +29,7 @@ class Library:
                 while key in self._shelves or key in RESERVED:
                     key = f"{plain}-{len(self._shelves)}"
                 self._keys[folder] = key
-                self._shelves[key] = Shelf(self.root, lambda folder=folder: self._open(folder))  # type: ignore[misc]
+                self._shelves[key] = Shelf(self.root, partial(self._open, folder))
         return dict(self._shelves)
 
     def folder(self, key: str) -> str:
