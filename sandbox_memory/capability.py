@@ -333,5 +333,6 @@ def upgraded(config: object, kind: type[C]) -> C:
     if isinstance(config, kind):
         return config
     # `kind` is one of our three dataclasses, which the checker cannot see in a type variable.
-    values = {each.name: getattr(config, each.name) for each in fields(kind) if hasattr(config, each.name)}  # type: ignore[arg-type]
+    known: Any = kind  # a dataclass, as all of our configs and the SDK's are
+    values = {each.name: getattr(config, each.name) for each in fields(known) if hasattr(config, each.name)}
     return kind(**values)

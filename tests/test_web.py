@@ -16,13 +16,13 @@ from urllib.request import urlopen
 
 import pytest
 from starlette.testclient import TestClient
-from web_kit import CHINESE, SCRIPT, TOKEN, ask, furnished, library, named
+from web_kit import CHINESE, SCRIPT, TOKEN, ask, bookcase, furnished, named
 
 from sandbox_memory import open_memory
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.doors.web import command, markdown
 from sandbox_memory.doors.web.app import create_app, listening
-from sandbox_memory.doors.web.library import Library
+from sandbox_memory.doors.web.bookcase import Bookcase
 from sandbox_memory.doors.web.page import Page
 from sandbox_memory.doors.web.wording import Words, chosen
 from sandbox_memory.errors import SandboxMemoryError
@@ -61,7 +61,7 @@ def memory(tmp_path: Path) -> OpenMemory:
 
 
 def client_of(root: Path, *folders: str) -> TestClient:
-    app = create_app(library(root, *folders), token=TOKEN, port=lambda: PORT)
+    app = create_app(bookcase(root, *folders), token=TOKEN, port=lambda: PORT)
     return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN}, follow_redirects=True)
 
 
@@ -164,7 +164,7 @@ def test_nothing_is_changed_by_others(reader: TestClient, whole: OpenMemory, hea
 
 
 def test_a_program_without_an_origin_and_other_methods_change_nothing(whole: OpenMemory) -> None:
-    bare = TestClient(create_app(library(root_of(whole)), token=TOKEN, port=lambda: PORT), base_url=ORIGIN)
+    bare = TestClient(create_app(bookcase(root_of(whole)), token=TOKEN, port=lambda: PORT), base_url=ORIGIN)
     assert bare.post(f"{HOME}lines", data={"text": "Planted.", "kind": "fact"}).status_code == 403
     for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
         assert bare.request(method, HOME).status_code == 405
@@ -484,13 +484,13 @@ def test_several_layouts_have_a_page_each_and_never_mix(tmp_path: Path) -> None:
 def test_the_command_shows_the_memories_of_all_layouts_and_no_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept: list[Library] = []
+    kept: list[Bookcase] = []
 
     class Never:
         def run(self, sockets: object) -> None: ...
 
-    def server(library: Library, *arguments: object) -> Never:
-        kept.append(library)
+    def server(bookcase: Bookcase, *arguments: object) -> Never:
+        kept.append(bookcase)
         return Never()
 
     monkeypatch.setattr("sandbox_memory.doors.web.app.server", server)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from web_kit import CHINESE, TOKEN, furnished, library
+from web_kit import CHINESE, TOKEN, bookcase, furnished
 
 from sandbox_memory.doors.plain import OpenMemory
 
@@ -94,7 +94,7 @@ class serving:  # noqa: N801 - reads as what it does
 
         self._at = listening(0)
         port = int(self._at.getsockname()[1])
-        self._server = server(library(root, *folders), self._at, TOKEN, lambda address: None)
+        self._server = server(bookcase(root, *folders), self._at, TOKEN, lambda address: None)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._at]})
         self.found = Served(root, memory, f"http://127.0.0.1:{port}/{TOKEN}/memories/", port)
 

@@ -13,7 +13,7 @@ from kit import said as kit_said
 
 from sandbox_memory import open_memory
 from sandbox_memory.doors.plain import OpenMemory
-from sandbox_memory.doors.web.library import Library
+from sandbox_memory.doors.web.bookcase import Bookcase
 from sandbox_memory.errors import ModelError
 from sandbox_memory.ledger import Operation
 from sandbox_memory.models import Answer, ExtractionDraft, Request
@@ -71,9 +71,9 @@ def named(memory: OpenMemory, words: str) -> Record:
     return next(record for record in memory.records() if words in record.text)
 
 
-def library(root: Path, *folders: str) -> Library:
+def bookcase(root: Path, *folders: str) -> Bookcase:
     """The memories of a workspace."""
-    return Library(
+    return Bookcase(
         root, lambda: list(folders or ("memories",)), lambda f: open_memory(root, memories_dir=f).__enter__()
     )
 

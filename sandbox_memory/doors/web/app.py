@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from . import actions, live, views
-from .library import Library
+from .bookcase import Bookcase
 from .page import Page as _Page
 from .page import View, failure, shown
 from .security import Guarded
@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def create_app(library: Library, *, token: str, port: Callable[[], int]) -> Guarded:
+def create_app(bookcase: Bookcase, *, token: str, port: Callable[[], int]) -> Guarded:
     """The page of these memories, under the path `/<token>/`; see `security` for what is let through."""
 
     @asynccontextmanager
@@ -67,7 +67,7 @@ def create_app(library: Library, *, token: str, port: Callable[[], int]) -> Guar
         get("/{rest:path}", _nothing),
     ]
     app = Starlette(routes=routes, lifespan=watching)
-    app.state.library, app.state.token, app.state.live = library, token, live.Live(library)
+    app.state.bookcase, app.state.token, app.state.live = bookcase, token, live.Live(bookcase)
     return Guarded(app, token, port)
 
 
@@ -94,10 +94,10 @@ def listening(port: int) -> socket.socket:
     return found
 
 
-def server(library: Library, at: socket.socket, token: str, ready: Callable[[str], None]) -> uvicorn.Server:
+def server(bookcase: Bookcase, at: socket.socket, token: str, ready: Callable[[str], None]) -> uvicorn.Server:
     """Serves on that socket once it is run; `ready` is told the address when pages are answered."""
     port = int(at.getsockname()[1])
-    app = create_app(library, token=token, port=lambda: port)
+    app = create_app(bookcase, token=token, port=lambda: port)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

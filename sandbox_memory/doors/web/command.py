@@ -37,7 +37,7 @@ def web(
     """
     try:
         from .app import listening, server
-        from .library import Library
+        from .bookcase import Bookcase
         from .security import new_token
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "markupsafe"):
@@ -69,10 +69,10 @@ def web(
             with contextlib.suppress(webbrowser.Error):
                 webbrowser.open(address)
 
-    library = Library(chosen[0].root, names, open_)
-    library.shelves()
+    bookcase = Bookcase(chosen[0].root, names, open_)
+    bookcase.shelves()
     with at, contextlib.suppress(KeyboardInterrupt):  # that is how it ends
-        server(library, at, new_token(), ready).run(sockets=[at])
+        server(bookcase, at, new_token(), ready).run(sockets=[at])
 
 
 def _chosen(path: Path | None, memories: str | None, sessions: str | None) -> list[Place]:

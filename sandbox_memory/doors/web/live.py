@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...workspace.watching import Watching
-from .library import Library
+from .bookcase import Bookcase
 from .snapshot import Shelf
 
 ALIVE = 15.0
@@ -22,8 +22,8 @@ LOOKED = 0.05
 class Live:
     """Watches the memories that pages are open of."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, bookcase: Bookcase) -> None:
+        self._bookcase = bookcase
         self._watches: dict[str, tuple[Watching, list[int]]] = {}
         self._lock = threading.Lock()
         self.closing = False
@@ -55,7 +55,7 @@ class Live:
 async def events(request: Request) -> Response:
     """A line for each time that what a page shows has changed; ends when the page or the server does."""
     key = request.path_params["key"]
-    shelf = request.app.state.library.shelves().get(key)
+    shelf = request.app.state.bookcase.shelves().get(key)
     if shelf is None:
         return Response(status_code=404)
     return StreamingResponse(_told(request, key, shelf), media_type="text/event-stream")

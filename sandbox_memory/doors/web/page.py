@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import LostUpdate, SandboxMemoryError, Unknown
 from . import markdown
-from .library import Library
+from .bookcase import Bookcase
 from .snapshot import Shelf, Snapshot
 from .wording import LANGUAGES, Words, chosen
 
@@ -52,12 +52,12 @@ class Page:
         self.request, self.form = request, form
         self.query: Mapping[str, str] = request.query_params
         self.path: Mapping[str, Any] = request.path_params
-        self.library: Library = request.app.state.library
+        self.bookcase: Bookcase = request.app.state.bookcase
         self.base = f"/{request.app.state.token}"
         theme, language = (request.cookies.get(COOKIE + name, "") for name in ("theme", "language"))
         self.theme = theme if theme in THEMES else "auto"
         self.words = Words(chosen(language, request.headers.get("accept-language", "")))
-        self.shelves: Mapping[str, Shelf] = self.library.shelves()
+        self.shelves: Mapping[str, Shelf] = self.bookcase.shelves()
         self.key = str(self.path.get("key", ""))
         if self.key and self.key not in self.shelves:
             raise Unknown(self.words("no-such-memory"))
@@ -101,8 +101,8 @@ class Page:
             "languages": LANGUAGES,
             "themes": THEMES,
             "done": str(self.query.get("done", "")),
-            "folders": {key: self.library.folder(key) for key in self.shelves},
-            "root": self.library.root,
+            "folders": {key: self.bookcase.folder(key) for key in self.shelves},
+            "root": self.bookcase.root,
             "again": self.request.url.path.removeprefix("/") + (f"?{self.request.url.query}" if self.query else ""),
         }
         return HTMLResponse(_environment().get_template(template).render(common | context), status)

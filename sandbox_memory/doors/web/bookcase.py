@@ -13,7 +13,7 @@ from .snapshot import Shelf
 _PLAIN = re.compile(r"[^\w.-]+")
 
 
-class Library:
+class Bookcase:
     """The memories of the workspace `root`; `names` says their folders, and `open_` opens one by its folder."""
 
     def __init__(self, root: Path, names: Callable[[], Sequence[str]], open_: Callable[[str], OpenMemory]) -> None:
