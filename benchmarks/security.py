@@ -48,8 +48,8 @@ def outcomes(files: Sequence[str]) -> dict[str, Counter[str]]:
     """Runs these test files in one go: for each how many tests passed, failed or were skipped."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "tests.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-o", "junit_family=xunit1", f"--junitxml={told}", *files]
-        subprocess.run(command, cwd=ROOT, check=False)
+        pytest = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+        subprocess.run([*pytest, "-o", "junit_family=xunit1", f"--junitxml={told}", *files], cwd=ROOT, check=False)
         found: dict[str, Counter[str]] = {file: Counter() for file in files}
         if not told.is_file():
             return found
