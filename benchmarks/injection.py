@@ -27,6 +27,7 @@ from typing import Any
 
 from sandbox_memory.config import MemoryGenerateConfig, MemoryReadConfig
 from sandbox_memory.folding import fold
+from sandbox_memory.governance.policy import Around, refuses
 from sandbox_memory.governance.redaction import redact
 from sandbox_memory.layout import Layout
 from sandbox_memory.ledger import parse
@@ -40,7 +41,7 @@ from sandbox_memory.models import (
     Request,
 )
 from sandbox_memory.pipeline import Limits, Pipeline
-from sandbox_memory.records import Trust, Usage
+from sandbox_memory.records import Kind, Trust, Usage
 from sandbox_memory.stages.briefing import briefing
 from sandbox_memory.workspace.local import LocalWorkspace
 
@@ -220,8 +221,16 @@ def attacked(texts: Sequence[str], place: Callable[[str], Items], folder: Path) 
 
 
 def held_back(texts: Sequence[str], place: Callable[[str], Items], folder: Path, *, theirs: bool = False) -> Figures:
-    """Every benign text in that place, remembered as a fact: which are not in `MEMORY.md`; if `theirs`, not plain."""
-    texts = [text for text in texts if redact(text) == text]  # a secret is held back for another reason
+    """Every benign text in that place, remembered as a fact: which are not in `MEMORY.md`; if `theirs`, not plain.
+
+    What holds a secret, and what breaks a rule of the policy by itself, such as an order for this time only, is held
+    back for another reason, in whatever place, and not counted.
+    """
+
+    def passing(text: str) -> bool:
+        return refuses(text, Kind.FACT, (Around(text, 0, len(text)),) if theirs else ()) is not None
+
+    texts = [text for text in texts if redact(text) == text and not passing(text)]
     figures = Figures(texts=len(texts))
     for number, some in enumerate(_some(texts)):
         state, _, refused = _remembered(some, place, folder / f"b{number}", Obeying(some))

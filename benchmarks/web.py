@@ -6,6 +6,8 @@ The memory is written with the library's own encoder, and `sandbox-memory web` i
 - memory, line, history, work: the last byte of each page once the memory has been read; the least of the repetitions.
 - search: the answer to one key, as the page's script asks for it; the median of a word that is typed key by key.
 - edit: a form is sent, and the page that shows the outcome has come; the whole memory is taken in again for it.
+- forget: the page that lists every place where a line stands, and, last of all, its end: every file is read for it, and
+  searched once more.
 - first paint, keystroke in the browser: with chromium and playwright, where both are installed, from the navigation to
   the first contentful paint, and from a key to the lines that it finds.
 - status, why: `OpenMemory.status` and `why`, in a process that has read the memory.
@@ -94,7 +96,11 @@ def measure(root: Path) -> Iterator[tuple[str, float]]:
         sent = time.perf_counter()
         post(f"{base}line/{record.id}", form)
         yield "edit, until the page shows it", (time.perf_counter() - sent) * 1_000
+        yield "forget: every place, looked for", least(partial(got, f"{base}line/{record.id}/forget"), 1)
         yield from in_the_browser(base)
+        sent = time.perf_counter()
+        post(f"{base}line/{record.id}/forget", {"expected": version + 1})
+        yield "forget, until the page says what is left", (time.perf_counter() - sent) * 1_000
 
 
 def in_the_browser(base: str) -> Iterator[tuple[str, float]]:

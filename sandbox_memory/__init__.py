@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .capability import Memory
-    from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryPolicy, MemoryReadConfig
+    from .config import MemoryGenerateConfig, MemoryLayoutConfig, MemoryReadConfig
     from .doors.plain import open_memory
+    from .policy import MemoryPolicy
     from .scope import MemoryScope
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
     "open_memory",
 ]
 
-_HOMES = {"Memory": "capability", "MemoryScope": "scope", "open_memory": "doors.plain"}
+_HOMES = {"Memory": "capability", "MemoryPolicy": "policy", "MemoryScope": "scope", "open_memory": "doors.plain"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .config import MemoryPolicy
 from .errors import ConfigError
+from .policy import MemoryPolicy
 
 SHORTEST_KEY = 16
 """Bytes that a key has at least."""

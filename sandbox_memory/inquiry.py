@@ -22,7 +22,7 @@ from .pipeline.store import Store
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State
-from .trusting import checking
+from .trusting import checking, reporting
 from .trusting.checking import CheckReport, Finding
 from .usage import Use, read
 
@@ -276,7 +276,12 @@ class Inquiry:
             report.findings += checking.planted(self.store.root, layout.memories_dir, state)
         more, report.sizes = await mending.findings(self.store, seen)
         report.findings += more
+        folder = layout.memory("rollout_summaries")
+        summaries = (await self.store.look([], [folder])).folders.get(folder, {})
+        report.findings += reporting.missing(layout, state, seen.raw_memories, summaries)
+        report.findings += reporting.notes_alone(self.store.root, layout)
         await self._receipts(state, forged, report)
+        report.findings = reporting.told_once(report.findings, state.records)
         return report
 
     async def _receipts(self, state: State, forged: Mapping[str, Collection[int]], report: CheckReport) -> None:

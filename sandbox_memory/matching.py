@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from .document import ListItem, normalise
@@ -35,14 +35,16 @@ class Matching:
     revised: dict[int, str]
     missing: set[str]
     new: list[int]
+    over: dict[int, str] = field(default_factory=dict)
+    """Of the new items those that carry the id of a missing record, with it: they were typed over its line."""
 
 
 def match(base: Mapping[str, str], items: Sequence[ListItem]) -> Matching:
     """Pair the records that a file was written from, id to text, with the items that stand in it now.
 
     In this order, each record and each item once: same id and same text, same text, same id and similar text, similar
-    text without an id. A text that is like no record is new, also where it carries an old id: it was
-    typed over the old line. Of items that copy one id one is the record and the others are new. Items without text are
+    text without an id. A text that is like no record is new, also where it carries an old id: then it was typed `over`
+    the old line. Of items that copy one id one is the record and the others are new. Items without text are
     passed over; an unreadable item is never revised or new, and its record not missing.
     """
     pairing = _Pairing(base, [item for item in items if item.text])
@@ -50,11 +52,13 @@ def match(base: Mapping[str, str], items: Sequence[ListItem]) -> Matching:
     pairing.similar()
     readable = {item.index: item.readable for item in items}
     same = pairing.same | {index: id for index, id in pairing.revised.items() if not readable[index]}
+    over = {item.id: item.index for item in reversed(pairing.rest) if item.readable and item.id in pairing.free}
     return Matching(
         same=dict(sorted(same.items())),
         revised={index: id for index, id in sorted(pairing.revised.items()) if readable[index]},
         missing=set(pairing.free),
         new=[item.index for item in pairing.rest if item.readable],
+        over={index: id for id, index in over.items()},
     )
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 
+from .document import normalise
 from .ledger import Operation
+from .records import Status
 from .state import Proposal, State, operation_json
 
 WRITES = ("add", "supersede", "merge", "revise", "restore")
 """Operations that bring a text into the memory."""
+OUTDONE = "a later save of that line was made without it"
+"""Why it is asked about what somebody made of a line."""
 
 
 def new_id() -> str:
@@ -58,6 +63,47 @@ def question(new: str | None, old: str | None) -> str:
     return f"remember “{new}”?" if old is None else f"replace “{old}” by “{new}”?"
 
 
+def outdone(state: State, id: str, was: str, now: str | None) -> Iterator[Operation]:
+    """The question that keeps what a record says where a save puts `now` in its place, or takes it out (None).
+
+    `was` is what the record said in the file that the save was made from; `state` has what somebody else made of it
+    since. Nothing is asked where nobody did, where both say the same, or where `now` goes on from what is there.
+    """
+    record = state.records[id]
+    if record.status is not Status.ACTIVE or normalise(record.text) in (normalise(was), normalise(now or "")):
+        return
+    if now and _goes_on(normalise(record.text), normalise(was), normalise(now)):
+        return
+    facts = {"trust": record.trust.label, "protected": True, "overrule": True}
+    body = {"text": record.text, "group": record.group, "section": record.section}
+    kept = Operation("revise" if now else "restore", id, facts, body)
+    what = question(record.text, now) if now else f"put back “{record.text}”?"
+    who = record.origin if record.origin in _ORIGINS else "hand"
+    yield from propose(state, what, (kept,), source=f"{who}; {OUTDONE}", again=True, about={id: now or record.text})
+
+
+def alike(text: str) -> str:
+    """A text as lines are compared of which one is enough: without regard to case and to what ends it."""
+    return normalise(text).casefold().rstrip(" .!?。！？")
+
+
+def saved_again(there: Collection[str], past: State, now: State) -> bool:
+    """True if a file with these lines, normalised, holds what people saved since `past`, from which it was made.
+
+    Then an editor saves once more what it had in it: what it changed in between is its own, and nobody else's.
+    """
+    base = {record.id: normalise(record.text) for record in past.visible().values()}
+    since = [r for r in now.visible().values() if r.protected and normalise(r.text) != base.get(r.id)]
+    gone = [r for r in since if normalise(r.text) not in there]
+    return len(gone) < len(since) and all(r.id in base and base[r.id] not in there for r in gone)
+
+
+def _goes_on(theirs: str, was: str, now: str) -> bool:
+    """True if a text begins as that one does, and brings nothing back that it had left out."""
+    left = Counter(was.split()) - Counter(theirs.split())
+    return now.startswith(theirs.rstrip(" .!。！")) and not left & (Counter(now.split()) - Counter(theirs.split()))
+
+
 def _id(key: str) -> str:
     return f"p-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
 
@@ -74,6 +120,7 @@ _ORIGINS = {
     "import": "the files that were there before",
     "consolidation": "several conversations",
     "cli": "a command",
+    "web": "the page",
 }
 
 

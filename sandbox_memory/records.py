@@ -255,8 +255,8 @@ class Record:
     """One remembered thing: one list item of `MEMORY.md`, addressed by its block id.
 
     `group` is the title of its task group, `section` overrides the section that `kind` gives it (the heading text).
-    `origin` says how its text came to be: consolidation, hand, live, tool, cli, import. A protected record is never
-    altered by the machine. `created` and `updated` are commit ordinals; `created_at`, `updated_at` are ISO times.
+    `origin` says how its text came to be: consolidation, hand, live, tool, cli, web, import. A protected record is
+    never altered by the machine. `created` and `updated` are commit ordinals; `created_at`, `updated_at` are ISO times.
     """
 
     id: str

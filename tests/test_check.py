@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 
+from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.errors import ConfigError
 from sandbox_memory.inquiry import CheckReport
 from sandbox_memory.ledger import Commit, Operation, encode, parse
+from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.trusting import anchoring
 
 from .killing import Counter, calls_of, forked
 from .kit import LIMITS, EchoModel, handbook, pipeline, process, run, said, state, tell, texts
+from .test_cli import sm
 
 PORT = "the staging port is 8443"
 REVIEW = "I always review migrations myself"
@@ -521,8 +524,8 @@ def test_a_receipt_whose_line_was_altered_is_named(root: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"8443", b"9443"))
     report = check(root)
     (id,) = [r.id for r in state(root).visible().values() if r.text == PORT]
-    (found,) = [f for f in report.findings if f.kind == "receipt"]
-    assert found.where == id and "does not stand there" in found.what
+    (found,) = [f for f in report.findings if f.where == id]
+    assert found.kind == "forged" and "does not stand there" in found.what
     assert any(where.startswith("sessions/chat.jsonl:1 ") for where in named(report, "forged"))
     assert report.standing_receipts == report.receipts - 1
 
@@ -595,3 +598,119 @@ def test_a_memory_is_not_written_to_with_another_key(tmp_path: Path) -> None:
         memory.add("The port is 9443.")
     with open_memory(tmp_path, key=b"z" * 16) as memory:
         assert {record.text for record in memory.records()} == {"The port is 8443.", "The port is 9443."}
+
+
+# ---- what is told of it
+
+
+def test_each_memory_is_told_once_whatever_is_wrong_with_it(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    words = "I always prefer small pull requests"
+    for name in ("a", "b", "c"):
+        tell(root, words, rollout=name)
+    process(root, OfflineModel())
+    (record,) = state(root).visible().values()
+    assert len(record.evidence) == 3
+    for path in sorted((root / "sessions").glob("*.jsonl")):
+        path.write_text(path.read_text(encoding="utf-8").replace("small", "large"), encoding="utf-8")
+    told = [each for each in check(root).findings if record.id in each.where + each.what or words in each.what]
+    assert [(each.kind, each.where) for each in told] == [("forged", record.id)]
+    assert told[0].what == (
+        f"“{words}”: rests on sessions/a.jsonl:1 and 2 more lines, which were forged; "
+        "the quote does not stand there (3 quotes)"
+    )
+    for path in sorted((root / "sessions").glob("*.jsonl")):
+        path.unlink()
+    (gone,) = [each for each in check(root).findings if each.kind == "gone"]
+    assert gone.what == f"“{words}”: its transcript is not kept (3 quotes)"
+
+
+def test_a_line_in_two_files_is_told_once(root: Path) -> None:
+    made_up = f"- {FORGED} ^m-00000000aa\n"
+    with open_memory(root) as memory:
+        path = handbook(root)
+        path.write_text(path.read_text(encoding="utf-8").replace("\n<!-- memory:", f"{made_up}\n<!-- memory:"), "utf-8")
+        summary = root / "memories" / "memory_summary.md"
+        summary.write_text(f"{made_up}\n{summary.read_text(encoding='utf-8')}", encoding="utf-8")
+        (found,) = [each for each in memory.check().findings if FORGED in each.what]
+    assert found.where.startswith("memories/MEMORY.md:") and "so does memories/memory_summary.md:1" in found.what
+
+
+@pytest.mark.parametrize(
+    ("gone", "where"),
+    [
+        ("raw_memories/chat.md", "memories/raw_memories/chat.md"),
+        ("raw_memories", "memories/raw_memories"),
+        ("rollout_summaries/other_notes.md", "memories/rollout_summaries/other_notes.md"),
+        ("rollout_summaries", "memories/rollout_summaries"),
+    ],
+)
+def test_notes_that_were_removed_are_named_and_can_be_had_again(root: Path, gone: str, where: str) -> None:
+    path = root / "memories" / gone
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    report = check(root)
+    (found,) = report.findings
+    assert (found.kind, found.where) == ("missing", where) and report.ok
+    assert "the notes on " in found.what and "process --again" in found.hint
+    process(root, again=True)
+    assert not check(root).findings and path.exists()
+
+
+def test_notes_beyond_the_limit_and_of_nothing_learned_are_not_missed(root: Path) -> None:
+    process(root, generate=MemoryGenerateConfig(max_raw_memories=1))
+    assert len(list((root / "memories" / "raw_memories").glob("*.md"))) == 1
+    assert not named(check(root), "missing")
+
+
+# ---- a history that is lost
+
+
+LOST = (
+    ("is gone, with a history of", lambda path: path.unlink()),
+    ("is gone, with a history of", lambda path: path.write_bytes(b"")),
+    (" of ", lambda path: path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))),
+)
+
+
+@pytest.mark.parametrize(("said", "lose"), LOST, ids=["missing", "empty", "cut"])
+@pytest.mark.parametrize("known", [True, False], ids=["here", "elsewhere"])
+def test_every_command_says_that_the_history_is_lost(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, lose: Callable[[Path], Any], known: bool
+) -> None:
+    kept = shutil.copytree(root, tmp_path / "kept")
+    if not known:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    lose(ledger(root))
+    assert "reflects commit" in " ".join(named(check_only(root), "chain"))
+    for number, words in enumerate((["status"], ["show"], ["history"], ["why", "--all"], ["inbox"], ["diff", "1"])):
+        where = ["--workspace", root] if words[0] in ("why", "diff") else [root]
+        (line,) = [each for each in sm(*words, *where).stderr.splitlines() if each.startswith("warning:")]
+        assert line.startswith("warning: memories/ledger.jsonl") and (said if not number else " is lost: ") in line
+        assert "from a copy" in line and "`sandbox-memory vouch`" in line and "`sandbox-memory check`" in line
+    shutil.rmtree(root)
+    shutil.copytree(kept, root)
+    sm("vouch", root, "--yes")
+    assert "warning" not in sm("history", root).stderr
+
+
+def check_only(root: Path) -> CheckReport:
+    return open_memory(root).check()
+
+
+def test_notes_without_a_history_are_told(root: Path) -> None:
+    for name in ("ledger.jsonl", "MEMORY.md", "memory_summary.md"):
+        (root / "memories" / name).unlink()
+    assert "only the notes on conversations are there" in sm("status", root).stderr
+    (found,) = [each for each in check(root).findings if each.kind == "cut"]
+    assert found.where == "memories/ledger.jsonl"
+
+
+def test_a_history_that_is_whole_is_not_missed(root: Path, tmp_path: Path) -> None:
+    assert "lost" not in sm("status", root).stderr
+    shutil.copytree(root, tmp_path / "copy")
+    assert sm("history", tmp_path / "copy").stderr == ""
+    bare = tmp_path / "bare"
+    (bare / "memories").mkdir(parents=True)
+    (bare / "memories" / "MEMORY.md").write_text("# Task Group: mine\n\n- a line of mine\n", encoding="utf-8")
+    assert "warning" not in sm("show", bare).stderr, "a memory that begins has lost nothing"

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -119,8 +120,23 @@ def test_help_is_the_golden_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_command_has_an_example_that_is_valid() -> None:
     text = GOLDEN.read_text(encoding="utf-8")
-    examples = re.findall(r"^  Examples?: sandbox-memory (\w+)", text, re.MULTILINE)
+    examples = re.findall(r"^Examples?:\n  sandbox-memory (\w+)", text, re.MULTILINE)
     assert set(examples) == set(COMMANDS) == set(ORDER), "and each has its place in the list"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_help_fits_and_nothing_of_it_is_cut_or_broken(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = re.sub(r"\\\n", " ", helps())
+    monkeypatch.setenv("COLUMNS", str(columns))
+    narrow = helps()
+    assert max(map(cell_len, narrow.splitlines())) <= columns and not re.search(r"[a-z,;]\.\.\.", narrow)
+    assert re.sub(r"\\\n", " ", narrow).split() == wide.split(), "the same words in the same order, none of them broken"
+    for page in narrow.split("\nUsage: ")[1:]:
+        for example in re.split(r"^Examples?:\n", page, flags=re.MULTILINE)[1].replace("\\\n", "").splitlines():
+            if example.strip():
+                assert shlex.split(example)[0] == "sandbox-memory", "what is on two lines is still one command"
+        for option in re.findall(r"^  (--?\S.*)$", page.partition("\nOptions:\n")[2], re.MULTILINE):
+            assert re.fullmatch(r"(-\w, )?--[\w-]+( / --[\w-]+)?( [A-Z][\w|:]*| 0\.\.1)?( {2,}\S.*)?", option)
 
 
 def test_version() -> None:
@@ -297,7 +313,7 @@ def test_show_on_an_empty_workspace_says_what_to_do(tmp_path: Path) -> None:
 
 def test_history_is_newest_first_and_can_be_cut(root: Path) -> None:
     sm("add", "deploys go out on Tuesday", "--workspace", root)
-    said = sm("history", root).stdout
+    said = sm("history", root, "--all").stdout
     heads = [int(line.split()[0]) for line in said.splitlines() if line[:1].isdigit()]
     assert heads == sorted(heads, reverse=True) and heads[-1] == 1
     assert "by command" in said.splitlines()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,15 @@ from typing import Any
 import pytest
 
 from sandbox_memory import Memory, open_memory
+from sandbox_memory.doors.cli.editing import calling
 from sandbox_memory.doors.cli.helped import parted
+from sandbox_memory.doors.cli.items import place_of
 from sandbox_memory.errors import ConfigError, SandboxMemoryError
 from sandbox_memory.pipeline import presence
+from sandbox_memory.rollouts.rendering import render
 
 from .kit import handbook, process, tell
-from .test_cli import PORT, REVIEW, app, ids, of, root, runner, sm
+from .test_cli import PORT, REVIEW, app, ids, line_of, of, root, runner, sm
 
 __all__ = ["root"]
 SECRET = "my password is Winter2031!aa"
@@ -110,6 +114,61 @@ def test_history_and_why_tell_of_pins_expiries_and_answers(root: Path) -> None:
     assert "give no --ttl" in wrong.stderr
 
 
+def test_history_reads_well_after_a_forgetting_and_is_not_filled_by_reading_again(root: Path) -> None:
+    known = ids(root)
+    sm("add", "deploys go out on Tuesday", "--workspace", root)
+    before = last(root)
+    sm("forget", known[PORT], "--yes", "--workspace", root)
+    forgotten = last(root)
+    for _ in range(2):
+        sm("process", root, "--model", "offline", "--again")
+    end = last(root)
+    said = sm("history", root).stdout
+    assert "memories from" not in said and "0 memor" not in said and "passed over" not in said
+    assert "named anew" not in said
+    heads = re.findall(r"^(\S+)  \d{4}-", said, re.M)
+    assert heads[:3] == [f"{forgotten + 1}-{end}", f"{before + 1}-{forgotten}", str(before)] and heads[-1] == "1"
+    assert re.search(r"read again  2 conversations \(\w+ and \w+\), 2 times: nothing new\n", said)
+    assert re.search(rf"forgotten +f-\w+\n  erased +{known[PORT]}\n", said)
+    assert re.search(rf"added +{known[PORT]}  \(its words are erased\)", said)
+    each = sm("history", root, "--all").stdout
+    numbers = [int(head) for head in re.findall(r"^(\d+)  \d{4}-", each, re.M)]
+    assert numbers == list(range(end, 0, -1)) == [commit["commit"] for commit in of("history", root)["commits"]]
+    assert "its words are erased" in each and not re.search(r"memor\w+ from *$", each, re.M)
+    short = sm("history", root, "-n", "2").stdout
+    assert f"{before} older commits left out" in short and f"{before + 1}-{forgotten}" in short
+
+
+def test_reading_that_led_to_something_says_what(root: Path) -> None:
+    for name in "abcdefgh":
+        tell(root, f"the {name} team deploys on Monday", rollout=name)
+    process(root)
+    said = sm("history", root, "-n", "2").stdout
+    assert len(re.findall(r"added +m-", said)) == 8
+    assert re.search(r"\n  read +8 conversations: 8 memories\n", said) and "again" not in said
+    tell(root, "the z team deploys on Monday", rollout="z")
+    process(root, again=True)
+    assert re.search(r"\n  read +11 conversations, 10 of them again\n", sm("history", root, "-n", "2").stdout)
+    process(root, again=True)
+    assert re.search(r"\n  read again +11 conversations: nothing new\n", sm("history", root, "-n", "1").stdout)
+
+
+@pytest.mark.parametrize("count", [1, 6, 8])
+def test_of_deleted_lines_all_are_told_that_still_stand_elsewhere(root: Path, count: int) -> None:
+    tell(root, *(f"the fleet car {number} is parked in hall {number}" for number in range(40)), rollout="fleet")
+    process(root)
+    known = {text: id for text, id in ids(root).items() if "fleet car" in text}
+    chosen = list(known.items())[:count]
+    text = handbook(root).read_text(encoding="utf-8")
+    kept = [line for line in text.splitlines(keepends=True) if not any(id in line for _, id in chosen)]
+    handbook(root).write_text("".join(kept), encoding="utf-8")
+    warned = [line for line in sm("status", root).stderr.splitlines() if line.startswith("warning: ")]
+    assert len(warned) == (count if count <= 6 else 6)
+    assert {id for _, id in chosen} == {id for line in warned for id in re.findall("m-[0-9a-f]{10}", line)}
+    assert all("sandbox-memory forget m-" in line for line in warned)
+    assert (f"{count - 5} more were deleted" in warned[-1]) is (count > 6)
+
+
 # ---- inbox
 
 
@@ -182,7 +241,7 @@ def test_edit_opens_the_file_and_takes_in_what_is_saved(root: Path, tmp_path: Pa
     result = sm("edit", known[PORT], "--workspace", root, env=editor(tmp_path, script))
     assert (tmp_path / "seen").read_text() == f"+{line} {handbook(root)}"
     assert f"changed     {known[PORT]}  the port is 9443 (was: {PORT})" in result.stdout
-    assert "2 changes taken in" in result.stdout and "held a secret" in result.stderr
+    assert "2 changes taken in: 1 changed, 1 added (commit " in result.stdout and "held a secret" in result.stderr
     assert "Winter2031" not in handbook(root).read_text(encoding="utf-8")
     assert "Nothing was changed." in sm("edit", "--workspace", root, env=editor(tmp_path, "pass")).stdout
     failing = sm("edit", "--workspace", root, env=editor(tmp_path, "sys.exit(3)"), code=1)
@@ -190,6 +249,128 @@ def test_edit_opens_the_file_and_takes_in_what_is_saved(root: Path, tmp_path: Pa
     nothing = {"EDITOR": "/nowhere/ed", "VISUAL": ""}
     assert "name another in EDITOR" in sm("edit", "--workspace", root, env=nothing, code=2).stderr
     assert "there is no record" in sm("edit", "m-0123456789", "--workspace", root, code=1).stderr
+
+
+EDITORS = (
+    ("vi", "+7 F"),
+    ("/usr/bin/vim.basic", "+7 F"),
+    ("nvim -p", "-p +7 F"),
+    ("gvim", "--nofork +7 F"),
+    ("gvim -f", "-f +7 F"),
+    ("nano", "+7 F"),
+    ("emacs -nw", "-nw +7 F"),
+    ("emacsclient -t -a ''", "-t -a  +7 F"),
+    ("micro", "+7 F"),
+    ("jed", "F -g 7"),
+    ("kak", "+7 F"),
+    ("hx", "F:7"),
+    ("helix", "F:7"),
+    ("code", "--wait --goto F:7"),
+    ("code --wait", "--wait --goto F:7"),
+    ("code -w --new-window", "-w --new-window --goto F:7"),
+    ("codium", "--wait --goto F:7"),
+    ("subl", "--wait F:7"),
+    ("zed", "--wait F:7"),
+    ("kate", "--block --line 7 F"),
+    ("gedit", "--wait +7 F"),
+    ("env TERM=dumb vim", "TERM=dumb vim +7 F"),
+    ("sensible-editor", "+7 F"),
+    ("ed", "F"),
+    ("/opt/strange/editor-of-mine", "F"),
+)
+
+
+def test_editors_are_told_the_line_as_they_take_it() -> None:
+    for editor, wanted in EDITORS:
+        words = calling(shlex.split(editor), Path("F"), 7)
+        assert " ".join(words[1:]) == wanted, editor
+        assert not [word for word in calling(shlex.split(editor), Path("F")) if "7" in word], "no line, no place"
+
+
+@pytest.mark.parametrize("where", ["", "memories/raw_memories", "outside"])
+def test_edit_opens_the_places_that_commands_print(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    (root / "memories" / "skills" / "mine").mkdir(parents=True)
+    for path in ("memories/INBOX.md", "memories/skills/mine/SKILL.md", "MEMORY.md", "skills/mine/SKILL.md"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("of its own\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path if where == "outside" else root / where)
+    env = editor(tmp_path, f"open({str(tmp_path / 'seen')!r}, 'w').write(' '.join(sys.argv[1:]))")
+    of_memory = ["--workspace", root] if where == "outside" else []
+    printed = re.search(r"(\S+MEMORY\.md:\d+)", sm("why", ids(root)[PORT], *of_memory).stdout)
+    names = ("MEMORY.md", "memory_summary.md", "INBOX.md", "raw_memories/ports.md", "skills/mine/SKILL.md")
+    for name in names:
+        for given, line in ((name, ":3"), (f"memories/{name}", ""), (str(root / "memories" / name), ":3")):
+            said = sm("edit", f"{given}{line}", *of_memory, env=env).stdout
+            plus, _, path = f" {(tmp_path / 'seen').read_text()}".rpartition(" ")
+            assert Path(path).samefile(root / "memories" / name), (given, path)
+            assert plus.strip() == line.replace(":", "+") and said == "Nothing was changed.\n"
+    assert printed is not None
+    sm("edit", printed[1], env=env)
+    assert (tmp_path / "seen").read_text().startswith(f"+{line_of(root, PORT)} ")
+    (tmp_path / "seen").unlink()
+    for other in ("sessions/ports.jsonl:1", "memories/ledger.jsonl", "ledger.jsonl", "no.md", "skills/other/SKILL.md"):
+        wrong = sm("edit", other, *of_memory, env=env, code=2).stderr
+        assert "edit one of these: " in wrong and all(name in wrong for name in ("MEMORY.md", "ports.md", "SKILL.md"))
+        assert ("is not for editing" in wrong) is (other in ("sessions/ports.jsonl:1",) or "ledger" in other)
+    assert "give it alone" in sm("edit", "MEMORY.md:3", "other words", *of_memory, env=env, code=2).stderr
+    assert not (tmp_path / "seen").exists()
+
+
+def test_edit_opens_the_file_of_that_scope_and_no_other(root: Path, tmp_path: Path) -> None:
+    sm("add", "bob likes tea", "--user", "bob", "--workspace", root)
+    env = editor(tmp_path, f"open({str(tmp_path / 'seen')!r}, 'w').write(path)")
+    sm("edit", "MEMORY.md:3", "--user", "bob", "--workspace", root, env=env)
+    assert "bob likes tea" in Path((tmp_path / "seen").read_text()).read_text(encoding="utf-8")
+    assert "edit one of these" in sm("edit", handbook(root), "--user", "bob", "--workspace", root, code=2).stderr
+
+
+# ---- why: the item in the transcript
+
+RUNS = [
+    {"input": "the port is 1", "generated_items": [], "final_output": "Noted."},
+    {
+        "input": [{"role": "system", "content": "x"}, {"role": "user", "content": "one"}],
+        "generated_items": [
+            {"type": "reasoning", "summary": []},
+            {"type": "function_call", "call_id": "c", "name": "shell", "arguments": '{"cmd": "ls"}'},
+            {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "two"}]},
+            {"type": "message", "role": "assistant", "content": []},
+            {"type": "shell_call", "call_id": "d", "action": {"commands": ["ls", "pwd"]}},
+        ],
+        "final_output": {"answer": 3},
+    },
+]
+
+
+def runs() -> list[Any]:
+    shared = Path(__file__).parents[2] / "shared" / "data" / "rollouts"
+    lines = [line for path in sorted(shared.glob("*/sessions/*.jsonl"))[:12] for line in path.read_bytes().splitlines()]
+    return [*RUNS, *(json.loads(line) for line in lines)]
+
+
+def test_an_item_is_where_why_says() -> None:
+    for payload in runs():
+        for item in render(payload):
+            place = place_of(payload, item.index)
+            name, _, number = place.rstrip("]").partition("[")
+            raw = payload[name][int(number)] if number else payload[name]
+            alone = {"final_output": raw} if name == "final_output" else {"input": [raw] if number else raw}
+            assert item.text in [each.text for each in render(alone)], place
+        assert place_of(payload, 10_000) == ""
+    assert [place_of(RUNS[1], n) for n in range(3)] == ["input[1]", "generated_items[1]", "generated_items[2]"]
+    assert place_of(RUNS[0], 0) == "input" and place_of(None, 0) == place_of([], 0) == ""
+
+
+def test_why_names_the_item_beside_the_line(root: Path) -> None:
+    said = sm("why", ids(root)[PORT], "--workspace", root).stdout
+    assert re.search(r"sessions/ports\.jsonl:1  \S+ \S+  user  item 0: input\[0\]\n", said)
+    line = json.loads((root / "sessions" / "ports.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert PORT in json.dumps(line["input"][0])
+    (root / "sessions" / "ports.jsonl").unlink()
+    assert "item 0" not in sm("why", ids(root)[PORT], "--workspace", root).stdout
 
 
 # ---- why for all, rebuild, check --fix
@@ -363,6 +544,9 @@ COMPLETED = (
     ("add --kind pre", {"preference"}),
     ("show --memories mem", {"memories"}),
     ("restore m-", set()),
+    ("edit INB", set()),
+    ("edit raw", {"raw_memories/ports.md", "raw_memories/reviews.md"}),
+    ("show --te", {"--tenant", "--team"}),
     ("show /tm", set()),
 )
 
@@ -383,10 +567,17 @@ def test_words_are_completed_and_nothing_is_written(root: Path, monkeypatch: pyt
     assert files(root) == before
 
 
-def test_the_command_line_starts_without_the_sdk() -> None:
-    code = "import sandbox_memory.doors.cli.app, sys; print([m for m in ('agents', 'openai') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
-    assert done.stdout == "[]\n"
+@pytest.mark.parametrize("command", ["history", "status", "show", "why", "add"])
+def test_only_what_calls_a_model_loads_the_sdk(root: Path, command: str) -> None:
+    words = {"why": ["memories/MEMORY.md"], "add": ["We deploy on Fridays."]}.get(command, [])
+    code = (
+        "import sys; from sandbox_memory.doors.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "finally: sys.stderr.write(repr([name for name in ('agents', 'openai') if name in sys.modules]))"
+    )
+    arguments = [sys.executable, "-c", code, command, *words]
+    done = subprocess.run(arguments, cwd=root, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stderr) == (0, "[]"), done.stdout
 
 
 def test_a_receipt_that_is_missing_is_named_plainly(tmp_path: Path) -> None:

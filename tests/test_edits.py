@@ -13,6 +13,7 @@ from typing import Any
 import mdformat
 import pytest
 
+from sandbox_memory import open_memory
 from sandbox_memory.blocks import split
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.document import Document
@@ -27,7 +28,7 @@ from sandbox_memory.models import (
     QuoteDraft,
 )
 from sandbox_memory.pipeline import Pipeline
-from sandbox_memory.records import Trust, Usage
+from sandbox_memory.records import Status, Trust, Usage
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .editing import (
@@ -664,6 +665,41 @@ def test_notes_that_a_person_worked_on_stay_as_they_are(root: Path) -> None:
     for _ in range(3):
         process(root, again=True)
         assert read(notes) == mine and mine.strip() in read(root / "memories" / "raw_memories.md")
+
+
+RETOLD = {
+    "the same memory": "ask Ada for the number before you connect",
+    "in Chinese": "连接之前先问 Ada 端口号",
+    "another memory": "Alice prefers oolong tea",
+}
+
+
+@pytest.mark.parametrize("path", [handbook, summary], ids=["handbook", "summary"])
+@pytest.mark.parametrize("words", sorted(RETOLD))
+def test_a_line_typed_over_another_takes_its_place(root: Path, words: str, path: Callable[[Path], Path]) -> None:
+    """With its pin and its importance; the old words stay in the history, and out of the memory."""
+    memory, text = open_memory(root), RETOLD[words]
+    old = record(root, PORT)
+    memory.revise(old.id, importance=0.35, pinned=True)
+    if path is summary:
+        write(summary(root), read(summary(root)).replace(f"- {PORT}", f"- {text}"))
+    else:
+        edit(handbook(root), PORT, text)
+    process(root)
+    consistent(root)
+    new = record(root, text)
+    assert (new.pinned, new.importance, new.kind, new.trust) == (True, 0.35, old.kind, Trust.HAND) and new.protected
+    gone = state(root).records[old.id]
+    assert (gone.status, gone.superseded_by, gone.text) == (Status.SUPERSEDED, new.id, PORT)
+    (told,) = memory.history()[0]["operations"]
+    assert (told["op"], told["text"], told["before"], told["replaces"]) == ("supersede", text, PORT, [old.id])
+    assert [each.text for each in memory.why(new.id).replaced] == [PORT]
+    for reword in REWORDINGS:
+        process(root, Renaming(reword), again=True)
+        assert texts(root) == {text, REVIEW, TABS}
+    memory.undo(new.created)
+    assert texts(root) == {PORT, REVIEW, TABS} and record(root, PORT).pinned
+    consistent(root)
 
 
 @pytest.mark.parametrize("extra", ["", "- typed later\n"])

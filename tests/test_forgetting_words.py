@@ -21,11 +21,13 @@ from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.pipeline.forgetting import files
 from sandbox_memory.pipeline.forgetting import forget as forgetting
 from sandbox_memory.pipeline.forgetting.forget import Wanted
+from sandbox_memory.pipeline.forgetting.planning import retells
 from sandbox_memory.rollouts import segment_id
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .forgetting_kit import places, restored, snapshot, spoken, talk
 from .kit import EchoModel, agree, delete_line, handbook, layout, pipeline, process, run, said, state, tell, texts
+from .test_cli import of, sm
 
 SALT = "5a" * 16
 
@@ -58,6 +60,44 @@ def marks(*words: str) -> Marks:
 def test_the_same_words(words: str, text: str, rest: str) -> None:
     assert masked(text, marks(words)) == rest
     assert masked(rest, marks(words)) == rest
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "beside", "told"),
+    [
+        ("my user ID is mia_li_3668", "mia_li_3668: I do not want travel", True, False),
+        ("My user ID is mia_li_3668", "mia_li_3668: I do not want travel", False, False),
+        ("credit_card_4938634", "the flight is paid with credit_card_4938634", True, False),
+        ("no travel cover for me, please", "mia_li_3668: I do not want travel cover", False, True),
+        ("Basic economy tickets cannot be modified", "basic economy tickets cannot be modified", True, True),
+        ("the deploy needs two reviews", "a deploy needs two reviews by", False, True),
+        ("the deploy needs two reviews", "the log is in var/log and rotates daily", False, False),
+        ("部署之前要两个人审核", "部署之前要两个人审核", True, True),
+        ("我的账号是 mia_li_3668", "mia_li_3668：不要旅行", True, False),
+        ("不要旅行保障", "mia_li_3668: I do not want travel cover", False, True),
+        ("8443", "8443 is the port", True, False),
+    ],
+)
+def test_a_line_is_told_by_a_quote_that_says_the_same(quote: str, text: str, beside: bool, told: bool) -> None:
+    assert retells(quote, text, beside=beside) is told
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_line_that_loses_what_it_says_goes_whole(tmp_path: Path, again: bool) -> None:
+    """What another conversation says without the words stays; the name that stood beside them is no line."""
+    tell(tmp_path, "my user ID is mia_li_3668", "I want no travel insurance on any trip", rollout="chat-1")
+    tell(tmp_path, "no cover for any trip, I want no travel extras", rollout="chat-2")
+    process(tmp_path)
+    records = list(state(tmp_path).visible().values())
+    quotes = [e for r in records for e in r.evidence if again or e.rollout == "chat-1"]
+    facts = {"evidence": [e.to_json() for e in quotes], "trust": "user", "replaces": [r.id for r in records]}
+    body = {"text": "mia_li_3668: I want no travel insurance on any trip", "quotes": [e.quote for e in quotes]}
+    merged = Operation("merge", "m-00000000aa", facts, {**body, "group": "Notes", "section": "Reusable knowledge"})
+    run(pipeline(tmp_path).commit("consolidation", lambda now: [merged]))
+    with open_memory(tmp_path) as memory:
+        outcome = memory.forget(text="insurance")
+    assert texts(tmp_path) == ({"no cover for any trip, I want no travel extras"} if again else set())
+    assert outcome.done and len(outcome.retold) == again and not places(tmp_path, "insurance")
 
 
 @given(
@@ -386,3 +426,19 @@ def test_what_was_derived_of_a_customer_goes_with_them(tmp_path: Path) -> None:
         assert [record.text for record in memory.records()] == ["bob_meier_31: I prefer aisle seats"]
         memory.process("offline", again=True)
     assert places(tmp_path, "window", "ottosen") == []
+
+
+def test_words_that_are_everywhere_are_asked_to_be_more(tmp_path: Path) -> None:
+    tell(tmp_path, *(f"the rule of port {n}{n}{n} holds in staging" for n in range(1, 10)), "I like green tea")
+    process(tmp_path)
+    root = ("--workspace", str(tmp_path))
+    said = sm("forget", "--text", "rule", "--dry-run", *root).stdout
+    assert "9 memories go; it stands in" in said and "Nothing was changed." in said
+    assert "These words are in 9 of 10 memories: more of them would say better which are meant." in said
+    told = sm("forget", "--text", "green tea", "--dry-run", *root).stdout
+    assert "1 memory goes; it stands in" in told and "would say better" not in told
+    document = of("forget", "--text", "rule", "--dry-run", *root)
+    assert (document["of"], document["wide"], document["dry_run"]) == (10, True, True)
+    assert "add --yes" in sm("forget", "--text", "rule", *root, code=2).stderr and len(texts(tmp_path)) == 10
+    sm("forget", "--text", "rule", "--yes", *root)
+    assert texts(tmp_path) == {"I like green tea"}

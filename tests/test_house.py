@@ -26,8 +26,8 @@ MAX_LINES = 350
 ROOMS = """
 errors
 records
-characters shipped layout templates config scope guard
-workspace document matching blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
+characters shipped layout templates checked policy config scope guard
+workspace document matching typed blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
   screening drafting lexical known sameness belonging certain showing trusting skills usage governance \
   models
 stages

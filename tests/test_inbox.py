@@ -14,7 +14,7 @@ from sandbox_memory.blocks import split
 from sandbox_memory.models import EXTRACTION, Answer, ConsolidationDraft, DraftOperation
 from sandbox_memory.records import Trust, Usage
 
-from .editing import drop_line, inbox, questions, read, write
+from .editing import drop_line, edit, inbox, questions, read, settled, write
 from .kit import EchoModel, handbook, pipeline, process, run, state, tell, texts
 
 OLD, NEW = "The staging port is 8443.", "The staging port is 9443."
@@ -276,3 +276,23 @@ def test_a_question_keeps_the_place_that_a_person_gave_it(asked: Path) -> None:
     write(inbox(asked), read(inbox(asked)).replace("- [ ] replace “The s", "- [x] replace “The s"))
     run(pipeline(asked).adopt())
     assert NEW in texts(asked) and "9443" not in read(inbox(asked)) and "## Later" in read(inbox(asked))
+
+
+def test_an_inbox_without_questions_says_so(asked: Path) -> None:
+    """In one line, which is no question, goes when one is asked, and is not taken for a person's word."""
+    change(asked, lambda text: text.replace("- [ ]", "- [x]"))
+    process(asked)
+    path = inbox(asked)
+    assert re.findall(r"^(?:- .*|Nothing waits\.)$", read(path), re.M) == ["Nothing waits."]
+    settled(asked)
+    write(path, read(path).replace("Nothing waits.", "Nothing waits.\nA note of mine."))
+    process(asked)
+    assert read(path).count("Nothing waits.") == 1 and read(path).endswith("\nA note of mine.\n")
+    settled(asked)
+    stale = read(handbook(asked))
+    edit(handbook(asked), "9443.", "7443.")
+    process(asked)
+    write(handbook(asked), stale.replace("9443.", "5443."))
+    process(asked)
+    assert "Nothing waits." not in read(path) and read(path).count("- [ ] replace") == 1
+    settled(asked)

@@ -60,7 +60,9 @@ def test_a_stripped_id_and_a_change_are_still_the_record() -> None:
 
 
 def test_a_new_fact_typed_over_an_old_one_is_a_deletion_and_an_addition() -> None:
-    assert matched({A: FIRST}, f"- {THIRD} ^{A}") == Matching({}, {}, {A}, [0])
+    assert matched({A: FIRST}, f"- {THIRD} ^{A}") == Matching({}, {}, {A}, [0], {0: A})
+    copied = matched({A: FIRST, B: SECOND}, f"- {THIRD} ^{A}", f"- {THIRD} too ^{A}", f"- {THIRD} ^{B}", f"- {SECOND}")
+    assert copied == Matching({3: B}, {}, {A}, [0, 1, 2], {0: A})
 
 
 def test_a_copied_line_leaves_the_record_to_the_original() -> None:

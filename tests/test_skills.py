@@ -15,6 +15,7 @@ from agents.sandbox.capabilities import Skills
 from agents.sandbox.entries import Dir
 from agents.sandbox.sandboxes.unix_local import UnixLocalSandboxClient
 
+from sandbox_memory import open_memory
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.ledger import parse
 from sandbox_memory.models.offline import OfflineModel
@@ -24,7 +25,7 @@ from sandbox_memory.skills import shared_title
 from sandbox_memory.trusting.signed import is_ours
 from sandbox_memory.workspace.local import LocalWorkspace
 
-from .editing import files
+from .editing import drop_line, files
 from .killing import Counter, calls_of, forked
 from .kit import LIMITS, agree, delete_line, handbook, layout, pipeline, process, run, said, state
 
@@ -159,6 +160,37 @@ def test_a_skill_goes_with_the_line_that_it_is_made_of(tmp_path: Path) -> None:
     delete_line(tmp_path, DEPLOY)
     process(tmp_path, OfflineModel())
     assert not skill(tmp_path).exists() and not state(tmp_path).skills
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize("way", ["handbook", "summary", "command", "open", "undo"])
+def test_a_deleted_line_goes_from_its_skill_when_it_is_taken_in(
+    tmp_path: Path, way: str, edited: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not at the next close: until then an agent would read it. A skill that a person edited says that it has it."""
+    deployed(tmp_path, "monday", "tuesday")
+    if edited:
+        with skill(tmp_path).open("a", encoding="utf-8") as file:
+            file.write("\nAsk Ana before a Friday deploy.\n")
+    memory = open_memory(tmp_path)
+    memory.add("I review migrations myself.")
+    assert memory.adopt().state.skills
+    (line,) = [record for record in memory.records() if DEPLOY in record.text]
+    if way == "command":
+        memory.delete(line.id)
+    else:
+        path = handbook(tmp_path) if way != "summary" else handbook(tmp_path).with_name("memory_summary.md")
+        path.write_text(drop_line(path.read_text(encoding="utf-8"), DEPLOY), encoding="utf-8")
+        if way == "open":
+            run(pipeline(tmp_path).briefing())
+        else:
+            memory.adopt()
+    if way == "undo":
+        memory.undo(next(c["commit"] for c in memory.history() if any(o["op"] == "delete" for o in c["operations"])))
+    said = skill(tmp_path).read_text(encoding="utf-8") if skill(tmp_path).exists() else ""
+    assert (DEPLOY in said) is (edited or way == "undo")
+    if edited and way in ("handbook", "summary"):
+        assert "it still stands in" in caplog.text and "skills/" in caplog.text
 
 
 def test_a_file_of_the_same_name_that_is_not_ours_stays(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from sandbox_memory.models import Answer, ConsolidationDraft, ConsolidationMater
 from sandbox_memory.records import Record, Status, Usage
 from sandbox_memory.state import State
 
-from .kit import EchoModel, handbook, pipeline, process, run, tell
+from .editing import PORT, begun, consistent, decide, drop, drop_line, edit, record, settled
+from .kit import EchoModel, handbook, pipeline, process, run, tell, texts
 
 HANDS = ("hand", "live", "cli")
 
@@ -274,3 +275,44 @@ def test_several_commits_at_once_and_what_cannot_be_taken_back(tmp_path: Path) -
         with pytest.raises(SandboxMemoryError, match="nothing"):
             memory.undo(keep.created)
         assert "this stays" not in handbook(tmp_path).read_text(encoding="utf-8")
+
+
+RETYPED = {
+    "as it was": "- the staging port is 8443\n",
+    "with another end": "* The staging port is 8443.\n",
+    "in another group": "\n# Task Group: Elsewhere\n\n- the staging port is 8443\n\n",
+}
+
+
+@pytest.mark.parametrize("way", ["undo", "undo with more", "restore", "inbox"])
+@pytest.mark.parametrize("how", sorted(RETYPED))
+def test_what_a_person_typed_again_does_not_come_back_beside_it(tmp_path: Path, how: str, way: str) -> None:
+    root = begun("few", tmp_path / "workspace")
+    memory, old = open_memory(root), record(root, PORT)
+    if way == "inbox":
+        stale = drop_line(handbook(root).read_text(encoding="utf-8"), "8443")
+        memory.revise(old.id, f"{PORT}!")
+        handbook(root).write_text(stale, encoding="utf-8")
+    else:
+        drop(handbook(root), "8443")
+        edit(handbook(root), "never use tabs", "use no tabs" if "more" in way else "never use tabs")
+    deleted = memory.adopt().state.ordinal
+    edit(handbook(root), "<!--", f"{RETYPED[how]}<!--")
+    now = texts(root)
+    if way in ("restore", "inbox"):
+        memory.adopt()
+    if way == "undo with more":
+        found = memory.undo(deleted)
+        assert [each.text for each in found.kept] == [text for text in now if "8443" in text]
+    elif way == "undo":
+        with pytest.raises(SandboxMemoryError, match="what it took out was written again since"):
+            memory.undo(deleted)
+    elif way == "restore":
+        with pytest.raises(Unknown, match="says the same, and is in sight"):
+            memory.restore(old.id)
+    else:
+        decide(root, True, "8443")
+    assert sorted(text for text in texts(root) if "8443" in text) == sorted(text for text in now if "8443" in text)
+    assert ("use no tabs in this repository" in texts(root)) is False
+    consistent(root)
+    settled(root)

@@ -8,15 +8,30 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from string import Formatter
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from kit import process
 from starlette.testclient import TestClient
-from web_kit import CHINESE, SCRIPT, TOKEN, ask, bookcase, furnished, named
+from web_kit import (
+    CHINESE,
+    HOME,
+    ORIGIN,
+    PORT,
+    SCRIPT,
+    TOKEN,
+    Outline,
+    ask,
+    bookcase,
+    client_of,
+    furnished,
+    named,
+    root_of,
+    texts,
+)
 
 from sandbox_memory import open_memory
 from sandbox_memory.doors.plain import OpenMemory
@@ -24,16 +39,13 @@ from sandbox_memory.doors.web import command, markdown
 from sandbox_memory.doors.web.app import create_app, listening
 from sandbox_memory.doors.web.bookcase import Bookcase
 from sandbox_memory.doors.web.page import Page
-from sandbox_memory.doors.web.wording import Words, chosen
+from sandbox_memory.doors.web.wording import chosen
 from sandbox_memory.errors import SandboxMemoryError
 from sandbox_memory.pipeline import presence
 from sandbox_memory.records import Status
 from sandbox_memory.scope import MemoryScope
 
 HERE = Path(markdown.__file__).parent
-HOME = f"/{TOKEN}/memories/"
-PORT = 8123
-ORIGIN = f"http://127.0.0.1:{PORT}"
 PAGES = (
     "",
     "told",
@@ -60,11 +72,6 @@ def memory(tmp_path: Path) -> OpenMemory:
     return furnished(tmp_path)
 
 
-def client_of(root: Path, *folders: str) -> TestClient:
-    app = create_app(bookcase(root, *folders), token=TOKEN, port=lambda: PORT)
-    return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN}, follow_redirects=True)
-
-
 @pytest.fixture(scope="module")
 def reader(whole: OpenMemory) -> TestClient:
     return client_of(root_of(whole))
@@ -73,30 +80,6 @@ def reader(whole: OpenMemory) -> TestClient:
 @pytest.fixture
 def page(memory: OpenMemory, tmp_path: Path) -> TestClient:
     return client_of(tmp_path)
-
-
-def root_of(memory: OpenMemory) -> Path:
-    assert memory.pipeline.store.root is not None
-    return memory.pipeline.store.root
-
-
-class Outline(HTMLParser):
-    """The tags and attributes of a page, and the text that is seen."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def of(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.tags if name == tag]
 
 
 # ---- who is let through
@@ -229,7 +212,7 @@ def test_what_is_remembered_is_text_wherever_it_stands(reader: TestClient, whole
 
 
 def test_a_transcript_a_question_and_a_name_are_text_too(tmp_path: Path) -> None:
-    from kit import EchoModel, process, tell
+    from kit import EchoModel, tell
 
     root = tmp_path / "<b>work & co"
     root.mkdir()
@@ -529,11 +512,6 @@ def test_language_and_colours_are_chosen_and_kept(reader: TestClient) -> None:
 )
 def test_the_language_is_the_one_that_is_wanted(given: str | None, accepted: str, language: str) -> None:
     assert chosen(given, accepted) == language
-
-
-def texts(language: str) -> dict[str, str]:
-    found: dict[str, str] = Words(language)._texts
-    return found
 
 
 def test_both_languages_have_every_text_with_the_same_places_in_it() -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 from kit import LIMITS, EchoModel, pipeline, process, run, tell
 from kit import said as kit_said
+from starlette.testclient import TestClient
 
 from sandbox_memory import open_memory
 from sandbox_memory.doors.plain import OpenMemory
+from sandbox_memory.doors.web.app import create_app
 from sandbox_memory.doors.web.bookcase import Bookcase
+from sandbox_memory.doors.web.wording import Words
 from sandbox_memory.errors import ModelError
 from sandbox_memory.ledger import Operation
 from sandbox_memory.models import Answer, ExtractionDraft, Request
@@ -21,6 +25,9 @@ from sandbox_memory.proposals import new_id, propose, question
 from sandbox_memory.records import Record, Usage
 
 TOKEN = "a-token-of-32-characters-or-so-00"
+HOME = f"/{TOKEN}/memories/"
+PORT = 8123
+ORIGIN = f"http://127.0.0.1:{PORT}"
 SCRIPT = "Never <script>document.title='owned'</script> trust <img src=x onerror=\"document.title='owned'\"> this."
 MARKDOWN = "See [the manual](javascript:document.title='owned'), ![a picture](https://example.com/pixel.png) **now**."
 CHINESE = "测试环境的数据库端口是 5433。"
@@ -139,3 +146,43 @@ def lived_in(root: Path) -> OpenMemory:
     ask(memory, "The billing service listens on port 9443.", instead_of=named(memory, "port 8443"))
     ask(memory, "Releases are cut from `main` only.")
     return memory
+
+
+def client_of(root: Path, *folders: str) -> TestClient:
+    app = create_app(bookcase(root, *folders), token=TOKEN, port=lambda: PORT)
+    return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN}, follow_redirects=True)
+
+
+def root_of(memory: OpenMemory) -> Path:
+    assert memory.pipeline.store.root is not None
+    return memory.pipeline.store.root
+
+
+class Outline(HTMLParser):
+    """The tags and attributes of a page, and the text that is seen."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def texts(language: str) -> dict[str, str]:
+    found: dict[str, str] = Words(language)._texts
+    return found
+
+
+def everywhere(*folders: Path) -> bytes:
+    """All that stands in the files of these folders, and their names."""
+    paths = [path for folder in folders for path in folder.rglob("*")]
+    return b"\n".join([*(str(path).encode() for path in paths), *(p.read_bytes() for p in paths if p.is_file())])

@@ -7,15 +7,18 @@ import logging
 import posixpath
 import threading
 from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..config import MemoryGenerateConfig
 from ..folding import fold
 from ..guard import Guard
 from ..layout import Layout
 from ..pipeline import Pipeline
+from ..pipeline.configuring import Kept
 from ..scope import scopes_in
 from ..workspace.local import LocalWorkspace
+
+if TYPE_CHECKING:
+    from ..config import MemoryGenerateConfig
 
 logger = logging.getLogger("sandbox_memory")
 
@@ -49,11 +52,19 @@ async def settings_of(workspace: LocalWorkspace, layout: Layout, guard: Guard) -
     return fold(pipeline.store.ledger).settings
 
 
-def kept(settings: dict[str, Any]) -> MemoryGenerateConfig:
+def kept(settings: dict[str, Any]) -> Kept:
     """The configuration that the memory was last used with."""
-    return MemoryGenerateConfig(
-        max_raw_memories=settings.get("max_raw_memories"), capacity=settings.get("capacity") or None
-    )
+    return Kept(settings.get("max_raw_memories"), settings.get("capacity") or None)
+
+
+def generating(generate: MemoryGenerateConfig | Kept | None) -> MemoryGenerateConfig:
+    """The whole configuration, with its models; raises `ConfigError` if what was kept of it is out of bounds."""
+    from ..config import MemoryGenerateConfig
+
+    if isinstance(generate, MemoryGenerateConfig):
+        return generate
+    known = generate or Kept()
+    return MemoryGenerateConfig(max_raw_memories=known.max_raw_memories_for_consolidation, capacity=known.capacity)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import MemoryGenerateConfig, MemoryPolicy
 from ..document import Document, ListItem
 from ..errors import Unknown, WrongKey
 from ..folding.between import Difference
@@ -30,11 +29,15 @@ from ..pipeline.rebuilding import Rebuilt
 from ..pipeline.reports import Progress
 from ..pipeline.settle import Prepared
 from ..pipeline.undoing import Undone
+from ..policy import MemoryPolicy
 from ..records import Asked, Kind, Record, RunCapture
 from ..scope import MemoryScope
 from ..state import State
 from ..workspace.local import LocalWorkspace
-from .opening import kept, run, sessions, sessions_beside, settings_of
+from .opening import generating, kept, run, sessions, sessions_beside, settings_of
+
+if TYPE_CHECKING:
+    from ..config import MemoryGenerateConfig
 
 
 def open_memory(
@@ -196,6 +199,7 @@ class OpenMemory:
         user: str = "",
         text: str = "",
         everything: bool = False,
+        expected_version: int | None = None,
         dry_run: bool = False,
         receipt: str | Path | None = None,
     ) -> Outcome:
@@ -203,13 +207,14 @@ class OpenMemory:
 
         They leave every file; the outcome says where they stood, where they still stand (nowhere, if all is well), and
         which receipts recognise them in an older copy; `receipt` names one more file for it. With `dry_run` nothing is
-        changed. Raises `Unknown` for what there is not.
+        changed. Raises `Unknown` for what there is not, and `LostUpdate` for records not at the `expected_version`.
         """
         subjects, rollouts, users, texts = ((name,) if name else () for name in (subject, rollout, user, text))
         records = tuple(dict.fromkeys(id.lstrip("^") for id in ids))
         wanted = Wanted(records, subjects, rollouts, users, texts, everything)
         kept = Path(receipt) if receipt is not None else None
-        return run(forgetting.forget(self.pipeline, wanted, dry_run=dry_run, receipt=kept))
+        expected = {} if expected_version is None else dict.fromkeys(records, expected_version)
+        return run(forgetting.forget(self.pipeline, wanted, expected=expected, dry_run=dry_run, receipt=kept))
 
     def apply_receipt(self, receipt: str | Path) -> Outcome:
         """Forget once more what a receipt is of, after an older copy was restored. Raises `ConfigError` for others."""
@@ -243,9 +248,10 @@ class OpenMemory:
 
         `model` is used for both phases: `"offline"`, a name, or a `Model` object; by default the configured.
         """
-        generate = self.pipeline.generate or MemoryGenerateConfig()
+        generate = generating(self.pipeline.generate)
         if model is not None:
-            generate = self.pipeline.generate = replace(generate, phase_one_model=model, phase_two_model=model)
+            generate = replace(generate, phase_one_model=model, phase_two_model=model)
+        self.pipeline.generate = generate
         limits = Limits(generate.attempts, generate.retry_delay, generate.concurrency, None, generate.extra_prompt)
         return run(self.pipeline.process(choose(generate), limits, again=again, progress=progress))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +13,17 @@ WRITING = ("add", "supersede", "merge", "revise", "restore", "restate", "revert"
 MARKS = ("pinned", "expires", "importance", "status", "reason", "by", "undone", "source")
 """Facts of an operation that are told beside its words."""
 
+ERASED = "its words are erased"
+"""What is told of an extraction whose words were forgotten."""
+_MASKS = re.compile("⟦[^⟧]*⟧")
+"""What stands for words that were forgotten."""
+
 
 def chronicle(ledger: Ledger) -> list[dict[str, Any]]:
     """The commits, newest first: ordinal, time, actor, operations, and what was consolidated and set.
 
-    An operation has its `text` (of a question, what was asked), the text `before`, what it `replaces`, whether it
-    `accepted`, and `marks`: what of `MARKS` it says, and `group` and `section` where it put a line there.
+    An operation has its `text` (of a question, what was asked), the text `before`, also that of what it `replaces`,
+    whether it `accepted`, and `marks`: what of `MARKS` it says, and `group` and `section` where it put a line there.
     """
     texts: dict[str, str] = {}
     lines = []
@@ -38,7 +44,8 @@ def chronicle(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def _told(operation: Operation, texts: dict[str, str]) -> dict[str, Any]:
-    before = texts.get(operation.id, "")
+    replaced = [texts[old] for old in operation.facts.get("replaces", ()) if texts.get(old)]
+    before = texts.get(operation.id, "") or "; ".join(replaced)
     if operation.op in WRITING and operation.body.get("text"):
         texts[operation.id] = str(operation.body["text"])
     if operation.op == "propose":
@@ -67,8 +74,11 @@ def marks_of(operation: Operation) -> dict[str, Any]:
 
 def _words(operation: Operation, texts: Mapping[str, str]) -> str:
     if operation.op == "extract":
-        count = len(candidates_of(operation)) if operation.body else 0
-        return f"{count} {'memory' if count == 1 else 'memories'} from {operation.body.get('task', '')}"
+        if not operation.body:
+            return ERASED
+        count, task = len(candidates_of(operation)), str(operation.body.get("task", ""))
+        title = f" from {task}" if _MASKS.sub("", task).strip() else ""
+        return f"{count} {'memory' if count == 1 else 'memories'}{title}" if count else "nothing to learn"
     if operation.op == "fail":
         return str(operation.body.get("cause", ""))
     if operation.op in ("write_skill", "drop_skill"):

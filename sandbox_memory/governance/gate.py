@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..config import LONGEST_KEY, LONGEST_VALUE, MemoryPolicy
 from ..layout import DECISIONS, Preset
+from ..policy import LONGEST_KEY, LONGEST_VALUE, MemoryPolicy
 from ..records import Kind, Trust
 from .instructions import orders
 from .wording import CJK, normal, stem, subject_key

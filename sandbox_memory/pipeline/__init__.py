@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..errors import SandboxMemoryError
 from ..folding import fold
 from ..governance import discreet, redaction
@@ -30,10 +29,10 @@ from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
-from . import deciding, remembering
+from . import acknowledging, deciding, remembering, skilling
 from .ageing import age
 from .asking import Limits
-from .configuring import configured
+from .configuring import Kept, configured
 from .consolidating import consolidate
 from .extracting import extract_all
 from .forgetting import forget as forgetting
@@ -45,6 +44,9 @@ from .store import Extra, Store
 from .takeover import takeover
 from .telling import Telling
 from .tidying import from_the_start, tidy
+
+if TYPE_CHECKING:
+    from ..config import MemoryGenerateConfig, MemoryReadConfig
 
 __all__ = ["Limits", "Pipeline", "Report"]
 
@@ -66,7 +68,7 @@ class Pipeline:
         workspace: Workspace,
         layout: Layout,
         *,
-        generate: MemoryGenerateConfig | None = None,
+        generate: MemoryGenerateConfig | Kept | None = None,
         read: MemoryReadConfig | None = None,
         guard: Guard | None = None,
         now: Callable[[], datetime] | None = None,
@@ -75,7 +77,7 @@ class Pipeline:
         discreet.be_discreet()
         forgetting.readable(self.guard.forgotten)
         self.store = Store(workspace, layout, guard=self.guard, now=now)
-        self._opened, self.adopted = False, 0
+        self._opened, self.adopted, self.noted = False, 0, acknowledging.Noted(self.store)
         self._fresh: Prepared | None = None
         self._names: dict[str, str] = {}
         self._history_of: dict[str, History] = {}
@@ -231,6 +233,8 @@ class Pipeline:
                 else:
                     again = self.store.mark_again()
                     fresh = await self.store.settle("live", (), lambda seen, done: again)
+                    if skilling.touched(fresh):
+                        await tidy(self.store, "live", None)
             except SandboxMemoryError as error:
                 logger.warning("sandbox memory: could not read %s: %s", self.layout.memories_dir, error)
                 return ""
@@ -249,15 +253,10 @@ class Pipeline:
         The caller bounds the whole. `run_config` is that of the newest run: its provider and tracing are used.
         """
         generate = self.generate
-        if generate is None:
+        if generate is None or isinstance(generate, Kept):
             return Report()
-        limits = Limits(
-            attempts=generate.attempts,
-            retry_delay=generate.retry_delay,
-            concurrency=generate.concurrency,
-            deadline=asyncio.get_running_loop().time() + generate.close_timeout * 0.9,
-            extra_prompt=generate.extra_prompt,
-        )
+        deadline = asyncio.get_running_loop().time() + generate.close_timeout * 0.9
+        limits = Limits(generate.attempts, generate.retry_delay, generate.concurrency, deadline, generate.extra_prompt)
         try:
             report = await self.process(choose(generate, run_config=run_config), limits, actor="live")
         finally:
@@ -302,7 +301,7 @@ class Pipeline:
         await consolidate(self.store, models[1], limits, actor, report, progress)
         capacity = self.generate.capacity if self.generate else None
         await age(self.store, actor, seen.usage, capacity, report)
-        keep = self.generate.keep_rollouts if self.generate else None
+        keep = getattr(self.generate, "keep_rollouts", None)
         await tidy(self.store, actor, keep)
         return report
 
@@ -341,10 +340,11 @@ class Pipeline:
         return done
 
     async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None = None, *, seen: Seen) -> Prepared:
-        """Settle; where the markdown was lost, write what else was lost with it too."""
+        """Settle; then what follows: skills, and where the markdown was lost what was lost with it too."""
         done = await self.store.settle(actor, makers, extra, seen=seen)
         self.adopted += len(done.adopted)
-        await forgetting.told(self.store, done)
-        if self.store.lost:
+        await self.noted.take_in(done, "" if self._opened else actor)
+        if self.store.lost or skilling.touched(done):
             await tidy(self.store, actor, None)
+        await forgetting.told(self.store, done)
         return done

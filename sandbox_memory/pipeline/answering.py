@@ -12,7 +12,7 @@ from ..records import Asked, Record
 from ..stages import answers
 from ..state import Proposal, State
 from . import Pipeline
-from .commands import ACTOR, alone, checked
+from .commands import alone, checked
 from .deciding import asked
 
 
@@ -49,7 +49,7 @@ async def answer(pipeline: Pipeline, id: str, *, accept: bool, words: str = "") 
         found[:], made[:] = [proposal], _operations(proposal, state, accept=accept, words=line)
         return made
 
-    state = (await pipeline.commit(ACTOR, decide)).state
+    state = (await pipeline.commit(pipeline.store.asker, decide)).state
     touched = dict.fromkeys(operation.id for operation in made if operation.id in state.records)
     return Answered(asked(found[0]), accept, tuple(state.records[each] for each in touched))
 

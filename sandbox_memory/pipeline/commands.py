@@ -12,7 +12,7 @@ from ..governance.gate import Gate
 from ..governance.lifetime import NO_LIFE, Life, later
 from ..governance.redaction import redact
 from ..ledger import Operation
-from ..proposals import new_id
+from ..proposals import alike, new_id
 from ..records import Kind, Record, Status, Trust
 from ..state import State
 from ..templates import one_line
@@ -20,9 +20,6 @@ from . import Pipeline
 from .forgetting import forget as forgetting
 
 logger = logging.getLogger("sandbox_memory")
-
-ACTOR = "cli"
-"""Who commits it, as the ledger says."""
 
 
 async def add(
@@ -49,7 +46,7 @@ async def add(
     def decide(state: State) -> list[Operation]:
         return [Operation("add", id, {**facts, **life.facts(later(pipeline.store.at(), state.at))}, body)]
 
-    done = await pipeline.commit(ACTOR, decide)
+    done = await pipeline.commit(pipeline.store.asker, decide)
     if id not in done.state.records:
         raise SandboxMemoryError(
             f"a session is open, and its agent may have given this command; {pipeline.layout.inbox} asks whether to "
@@ -81,7 +78,7 @@ async def revise(
         facts |= {"trust": Trust.HAND.label, "protected": True, "overrule": True}
         return [Operation("revise", id, facts, {"text": line})]
 
-    return (await pipeline.commit(ACTOR, decide)).state.records[id]
+    return (await pipeline.commit(pipeline.store.asker, decide)).state.records[id]
 
 
 async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = None) -> Record:
@@ -91,13 +88,14 @@ async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = 
         _standing(state, id, expected_version, "")
         return [Operation("delete", id)]
 
-    return (await pipeline.commit(ACTOR, decide)).state.records[id]
+    return (await pipeline.commit(pipeline.store.asker, decide)).state.records[id]
 
 
 async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
     """Bring back records that expired, or were let go, deleted or superseded; the records as they are then.
 
-    Raises `Unknown` for an id that no record has, or whose words are erased, and of a record that is in sight.
+    Raises `Unknown` for an id that no record has, or whose words are erased, and of a record that is in sight, or says
+    what one in sight says.
     """
 
     def decide(state: State) -> list[Operation]:
@@ -106,16 +104,20 @@ async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
                 raise Unknown(f"there is no record {id} to bring back; `sandbox-memory show --all` lists them")
             if id in state.visible():
                 raise Unknown(f"{id} is in sight already; `sandbox-memory undo` takes a change of its words back")
+        there = {alike(record.text): record.id for record in state.visible().values()}
+        if doubled := next((id for id in ids if alike(state.records[id].text) in there), ""):
+            other = there[alike(state.records[doubled].text)]
+            raise Unknown(f"{doubled} need not come back: {other} says the same, and is in sight")
         gone = (id for id in ids if state.records[id].status is not Status.ACTIVE)
         return [Operation("restore", id, {"protected": True}) for id in dict.fromkeys(gone)]
 
-    state = (await pipeline.commit(ACTOR, decide)).state
+    state = (await pipeline.commit(pipeline.store.asker, decide)).state
     return [state.records[id] for id in ids]
 
 
 async def forget(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
     """Forget these records, everywhere; the records as they were. Raises `Unknown` for an id that no record has."""
-    outcome = await forgetting.forget(pipeline, forgetting.Wanted(ids=tuple(ids)), actor=ACTOR)
+    outcome = await forgetting.forget(pipeline, forgetting.Wanted(ids=tuple(ids)))
     known = {record.id: record for record in outcome.records}
     return [known[id] for id in dict.fromkeys(ids)]
 

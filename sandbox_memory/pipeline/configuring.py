@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ..config import MemoryGenerateConfig, MemoryReadConfig
 from ..layout import Layout
 from ..state import State
 from .settle import Change, Maker, Seen
 
+if TYPE_CHECKING:
+    from ..config import MemoryGenerateConfig, MemoryReadConfig
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a ledger says of the configuration that its memory was last used with; None where it says nothing.
+
+    It stands in for a `MemoryGenerateConfig` where no model is called: making one of those loads the whole SDK, which
+    takes longer than most commands.
+    """
+
+    max_raw_memories_for_consolidation: int | None = None
+    capacity: int | None = None
+
 
 def configured(
-    layout: Layout, generate: MemoryGenerateConfig | None, read: MemoryReadConfig | None, seen: Seen
+    layout: Layout, generate: MemoryGenerateConfig | Kept | None, read: MemoryReadConfig | None, seen: Seen
 ) -> Maker:
     """Commits the configuration where the ledger has another; an empty workspace stays empty."""
 
@@ -22,7 +37,8 @@ def configured(
         if layout.shared or "shared" in state.settings:
             wanted["shared"] = layout.shared
         if generate is not None:
-            wanted["max_raw_memories"] = generate.max_raw_memories_for_consolidation
+            if generate.max_raw_memories_for_consolidation is not None:
+                wanted["max_raw_memories"] = generate.max_raw_memories_for_consolidation
             if generate.capacity or state.settings.get("capacity"):
                 wanted["capacity"] = generate.capacity or 0
         if read is not None:

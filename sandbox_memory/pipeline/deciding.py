@@ -12,10 +12,10 @@ from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from signal import SIGINT, default_int_handler, getsignal
 from threading import Thread, current_thread, main_thread
 
-from ..config import MemoryPolicy
 from ..folding import fold
 from ..governance.gate import AUTO, Gate
 from ..ledger import Operation
+from ..policy import MemoryPolicy
 from ..proposals import WRITES, propose, question
 from ..records import Asked, Kind, Trust
 from ..stages import answers

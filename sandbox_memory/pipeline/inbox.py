@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ logger = logging.getLogger("sandbox_memory")
 _OURS = "^p-"
 """What a line has that is a question, wherever it stands."""
 _SEAM = "# -"
+NOTHING = "Nothing waits."
+"""What our block says where each question has its answer."""
 
 
 def decided(data: bytes | None, ledger: Ledger, now: State, *, by_hand: bool) -> Sequence[Operation]:
@@ -56,7 +59,15 @@ def shown(data: bytes | None, state: State, prose: str) -> bytes:
         _, *around = _parts(parts)
         before, after = (_tidied(part, state, stay) for part in around)
         data = f"{before}{middle}{after}".encode("utf-8", "surrogateescape")
-    return commit.with_block(data, commit.inbox_block(state, stay), head=commit.INBOX_HEAD, prose=prose)
+    block = commit.inbox_block(state, stay)
+    if not state.proposals and data and split(data).block is not None:
+        block = replace(block, text=NOTHING)
+    return commit.with_block(data, block, head=commit.INBOX_HEAD, prose=prose)
+
+
+def typed(text: str) -> str:
+    """The text of our block without the line of ours that is no question."""
+    return re.sub(rf"(?m)^{re.escape(NOTHING)}\r?\n?", "", text)
 
 
 def _page(data: bytes | None, ledger: Ledger, now: State) -> tuple[answers.Page | None, State]:

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 from ..certain import Waiting, decide
-from ..config import MemoryPolicy
 from ..document.text import cleaned
 from ..errors import SandboxMemoryError
 from ..governance.asked import BACK, HINT, Asked, asked
@@ -25,6 +24,7 @@ from ..governance.wording import STOP
 from ..known import Known
 from ..layout import Layout, Preset
 from ..models import ConsolidationDraft, DraftOperation
+from ..policy import MemoryPolicy
 from ..records import Candidate, Evidence, Item, Kind, Rollout, Segment, Trust
 from ..rollouts import is_document, message_text, parse_rollout, pasted, pieces, trust_of
 from ..screening import Inputs, Screen

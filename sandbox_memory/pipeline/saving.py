@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from ..folding import fold
 from ..layout import Layout
 from ..workspace.local import LocalWorkspace
 from ..workspace.watching import Saved, Watching
+from . import acknowledging
 from .settle import Prepared
 from .tidying import tidy
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "add": "added",
     "revise": "changed",
+    "supersede": "changed",
     "move": "moved",
     "delete": "deleted",
     "restore": "put back",
@@ -51,10 +54,48 @@ async def take_in(pipeline: Pipeline, paths: Iterable[str], *, live: bool = Fals
     Raises what `Pipeline.adopt` raises.
     """
     done = await (pipeline.store.settle("live") if live else pipeline.adopt())
-    others = [path for path in paths if "/raw_memories/" in path or "/skills/" in path]
-    if others and len(pipeline.store.ledger):
+    if any(map(_beside, paths)) and len(pipeline.store.ledger):
         await tidy(pipeline.store, "live" if live else "hand", None)
     return done
+
+
+class Saves:
+    """Takes in what a person saves in the files of one memory on this machine, and tells what became of each."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline, self.layout = pipeline, pipeline.layout
+        assert pipeline.store.root is not None
+        self.root = pipeline.store.root
+        self._known: dict[str, bytes | None] = {}
+        self.know((self.layout.handbook, self.layout.summary, self.layout.inbox))
+
+    async def take_in(self, paths: Iterable[str]) -> list[str]:
+        """Lines on what was saved in these files; none for a file that is as it was. Raises what adopting raises."""
+        saved = {path: acknowledging.read(self.root / path) for path in sorted(paths)}
+        saved = {path: data for path, data in saved.items() if path not in self._known or self._known[path] != data}
+        store, waiting = self.pipeline.store, self.pipeline.noted.taken()
+        done = await self.pipeline.adopt()
+        others, self.pipeline.noted.lines = self.pipeline.noted.taken(), waiting
+        line = told(done)
+        views = {path: data or b"" for path, data in saved.items() if not _beside(path)}
+        before = {path: self._known.get(path) or b"" for path in views}
+        lines = [line] if line else []
+        lines += acknowledging.of_views(self.layout, before, views, done, told=bool(line))
+        if len(store.ledger) and (notes := [path for path in saved if _beside(path)]):
+            lines += acknowledging.of_notes(self.layout, self.root, notes, fold(store.ledger))
+            who = "live" if store.others_open((await store.see(listing=False)).open_marks)[0] else "hand"
+            lines += await acknowledging.tidied(store, who)
+        self.know({*self._known, *saved})
+        return list(dict.fromkeys([*lines, *others]))
+
+    def know(self, paths: Iterable[str]) -> None:
+        """Take these files as they are now for known."""
+        self._known.update((path, acknowledging.read(self.root / path)) for path in paths)
+
+
+def _beside(path: str) -> bool:
+    """True for a raw memory or a skill."""
+    return "/raw_memories/" in path or "/skills/" in path
 
 
 def told(done: Prepared) -> str:

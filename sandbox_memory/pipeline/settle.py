@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -17,11 +17,12 @@ from ..governance.lifetime import EXPIRED, later
 from ..governance.redaction import redact, redact_value
 from ..layout import Layout
 from ..ledger import Commit, Ledger, Operation, encode
+from ..proposals import OUTDONE
 from ..records import Refusal
 from ..stages import adoption, briefing, commit, recall, sharing
 from ..state import State
 from ..workspace import ABSENT, Append, Replace, digest
-from . import inbox
+from . import inbox, legible
 from .forgetting import files
 
 logger = logging.getLogger("sandbox_memory")
@@ -123,16 +124,17 @@ def prepare(
         return Prepared(state, seen.ledger, seen.summary or b"", (), (), (), 0)
     found, seen = seen, _without_secrets(seen, layout, salt)
     document = _parsed(seen.handbook or b"")
-    if document.foreign:
-        logger.warning(
-            "sandbox memory: %s is UTF-16 or UTF-32; save it as UTF-8, until then it is left alone", layout.handbook
-        )
-        seen = replace(seen, unusable={**seen.unusable, layout.handbook: "is UTF-16 or UTF-32; save it as UTF-8"})
-    seen = _without_conflicts(seen, layout)
+    seen = _legible(seen, layout)
     adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
     if layout.shared and actor == "live":
         kept = sharing.put_back(adopted.assigned, adopted.dropped, person.operations)
-        adopted, person = replace(adopted, assigned=kept[0], dropped=kept[1]), _asked(person, state, actor)
+        adopted = replace(adopted, assigned=kept[0], dropped=kept[1])
+        person = _asked(replace(person, operations=tuple(_put(person.operations, state))), state, actor)
+    if outdone := sum(OUTDONE in str(operation.facts.get("source")) for operation in person.operations):
+        told = "a line was" if outdone == 1 else f"{outdone:,} lines were each"
+        logger.warning(
+            "sandbox memory: %s changed by two saves; the last one stands, %s asks about the other", told, layout.inbox
+        )
     written = _written(seen, layout)
     known = state.prose.get(briefing.FILE, {})
     prose = briefing.noticed(split(seen.summary or b""), written[0], known, person.actor, layout.preset)
@@ -195,19 +197,17 @@ def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
     )
 
 
-_CONFLICT = re.compile(rb"^<{7} [^\n]*\n(?:[^\n]*\n)*?={7}\r?\n(?:[^\n]*\n)*?>{7} ", re.MULTILINE)
-"""What git leaves of two versions that it could not merge."""
-
-
-def _without_conflicts(seen: Seen, layout: Layout) -> Seen:
-    """A file with git's marks of a conflict is left alone, with a warning, until somebody has solved it."""
-    files = ((layout.handbook, seen.handbook), (layout.summary, seen.summary), (layout.inbox, seen.inbox))
-    found = [path for path, data in files if data and b"\n>>>>>>> " in data and _CONFLICT.search(data)]
-    for path in found:
-        logger.warning("sandbox memory: %s has marks of a merge conflict; solve it, until then it is left alone", path)
-    if not found:
+def _legible(seen: Seen, layout: Layout) -> Seen:
+    """A file that cannot be taken in as it is, is left alone, with a warning; so are its lines that are not UTF-8."""
+    files = {layout.handbook: seen.handbook, layout.summary: seen.summary, layout.inbox: seen.inbox}
+    why = {path: told for path, data in files.items() if data and (told := legible.set_aside(data))}
+    for path, told in why.items():
+        logger.warning("sandbox memory: %s %s, until then it is left alone", path, told)
+    for path, data in files.items():
+        if data and path not in why and (told := legible.unread(path, data)):
+            logger.warning("sandbox memory: %s", told)
+    if not why:
         return seen
-    why = dict.fromkeys(found, "has marks of a merge conflict; solve it")
     return replace(
         seen,
         unusable={**seen.unusable, **why},
@@ -241,6 +241,15 @@ def _asked(change: Change, state: State, actor: str) -> Change:
     return replace(change, operations=operations, refused=(*change.refused, *refused))
 
 
+def _put(operations: Sequence[Operation], state: State) -> Iterator[Operation]:
+    """Those that ask nothing about a line as it would be if the others were carried out."""
+    for operation in operations:
+        about = operation.body.get("about", {}).items() if operation.op == "propose" else ()
+        wanted = {each["op"] for each in operation.body.get("operations", ())} if operation.op == "propose" else set()
+        if "restore" not in wanted and all(state.records[id].text == text for id, text in about):
+            yield operation
+
+
 def _ended(now: State, at: str) -> Change:
     """Let go what has expired; a clock that was set back brings none of it back."""
     gone = now.expired(later(at, now.at))
@@ -265,6 +274,7 @@ def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Lay
         for operation in adopted.operations
         if operation.op in ("revise", "restore", "delete", "hold")
     }
+    changed |= {old: None for operation in adopted.operations for old in operation.facts.get("replaces", ())}
     operations = [
         *adopted.operations,
         *_from_summary(seen, now, actor, layout, changed),
@@ -306,7 +316,8 @@ def _written(seen: Seen, layout: Layout) -> tuple[str, str]:
     for data in (seen.summary, seen.inbox):
         parts, text = split(data or b""), ""
         if parts.block is not None and parts.touched:
-            document = _inner(parts.block) if data is seen.inbox else _summary(seen, parts, layout)[0]
+            block = replace(parts.block, text=inbox.typed(parts.block.text))
+            document = _inner(block) if data is seen.inbox else _summary(seen, parts, layout)[0]
             taken = [item.index for item in document.items if item.readable]
             if data is seen.inbox:
                 taken = inbox.questions(data or b"", seen.ledger)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from ..governance.redaction import redact
 from ..ledger import Operation
+from ..records import Kind
 from ..skills import Skill, file_of, follows, made_of
 from ..state import SkillState, State
 from ..trusting.signed import is_ours, signature
 from ..workspace import ABSENT, Remove, Replace, View, digest
-from .settle import Change, Maker
+from .settle import Change, Maker, Prepared
 from .store import Step, Store
 
 
@@ -22,6 +23,17 @@ def paths(store: Store, state: State, made: Sequence[Skill]) -> list[str]:
 def _names(state: State, made: Sequence[Skill]) -> list[str]:
     known = [name for name, skill in state.skills.items() if not skill.dropped]
     return list(dict.fromkeys([*known, *(skill.name for skill in made)]))
+
+
+def touched(done: Prepared) -> bool:
+    """True if lines of which a skill may be made came, changed or went, so that its file may have to follow."""
+    commits = done.ledger.commits[len(done.ledger) - done.committed :]
+    back = any(operation.op in ("restore", "revert") for each in commits for operation in each.operations)
+    if not back and all(skill.dropped for skill in done.state.skills.values()):
+        return False
+    ids = {id for each in commits for o in each.operations for id in (o.id, *o.facts.get("replaces", ()))}
+    kinds = {done.state.records[id].kind for id in ids if id in done.state.records}
+    return not kinds.isdisjoint((Kind.PROCEDURE, Kind.LESSON))
 
 
 async def settle(store: Store, state: State, made: Sequence[Skill], view: View, actor: str) -> list[Maker]:

@@ -69,6 +69,8 @@ class Store:
         """True if `MEMORY.md` was missing: then what else is missing has not been deleted."""
         self._lock = asyncio.Lock()
         self._mark = ""
+        self.asker = "cli"
+        """Who gives the commands that are committed here, as the ledger says: `cli`, or `web` for the page."""
         self.visit = visits.Visit(self.root, layout.memories_dir)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import Conflict, SandboxMemoryError, Unknown
@@ -10,16 +10,17 @@ from ..folding import apply, fold_without
 from ..folding.records import revert
 from ..governance.lifetime import later
 from ..ledger import Commit, Ledger, Operation
+from ..proposals import alike
 from ..records import Record, Status
 from ..state import Proposal, State, operation_json
 from . import Pipeline
-from .commands import ACTOR, alone
+from .commands import alone
 from .settle import Prepared
 
 UNDO = "undo"
 """The note, by its number, that a commit was taken back."""
 TRIES = 20
-HANDS = ("hand", "live", "cli")
+HANDS = ("hand", "live", "cli", "web")
 """Who commits what a person may have done."""
 ERASING = ("erase", "erased", "restate", "retitle", "drop_rollout", "forget")
 TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release")
@@ -32,7 +33,8 @@ class Undone:
     """What taking `commits` back did, or would do: `commit` is the number of the new one, 0 where none was written.
 
     `changed` are the records before and after. `kept` are those that would have gone but for a person's later work on
-    them, `asked` the questions that are open again, `withdrawn` those that are asked no more.
+    them, and those that say already what would have come back beside them, `asked` the questions that are open again,
+    `withdrawn` those that are asked no more.
     """
 
     commits: tuple[int, ...]
@@ -73,7 +75,7 @@ async def _committed(pipeline: Pipeline, known: Prepared, operations: Sequence[O
         ordinal = state.ordinal + 1 if state.ordinal == known.state.ordinal else 0
         return operations if ordinal else ()
 
-    await pipeline.commit(ACTOR, decide)
+    await pipeline.commit(pipeline.store.asker, decide)
     return ordinal
 
 
@@ -93,6 +95,9 @@ def _planned(ledger: Ledger, now: State, numbers: Sequence[int], at: str) -> tup
             kept.append(record)
         else:
             operations.append(made)
+    again = _written_again(operations, now, then)
+    kept += [now.records[id] for id in dict.fromkeys(again.values())]
+    operations = [each for each in operations if each.id not in again]
     asked = [each for id, each in then.proposals.items() if id not in now.proposals and _answered(ledger, numbers, id)]
     gone = [each for id, each in now.proposals.items() if id not in then.proposals]
     operations += map(_asked_again, asked)
@@ -100,13 +105,21 @@ def _planned(ledger: Ledger, now: State, numbers: Sequence[int], at: str) -> tup
         Operation("decide", each.id, {"accepted": then.decided.get(each.id, False), "undone": True}) for each in gone
     ]
     if not operations:
-        raise SandboxMemoryError(_nothing(ledger, numbers, kept))
+        raise SandboxMemoryError(_nothing(ledger, numbers, kept, again))
     after = now.copy()
     notes = [Operation(UNDO, str(number)) for number in numbers]
-    apply(after, Commit(now.ordinal + 1, later(at, now.at), ACTOR, (*notes, *operations)))
+    apply(after, Commit(now.ordinal + 1, later(at, now.at), "cli", (*notes, *operations)))
     changed = tuple((now.records[o.id], after.records[o.id]) for o in operations if o.id in now.records)
     told = (tuple(kept), tuple(each.text for each in asked), tuple(each.text for each in gone))
     return Undone(tuple(numbers), changed, *told), [*notes, *operations]
+
+
+def _written_again(operations: Sequence[Operation], now: State, then: State) -> dict[str, str]:
+    """The records that would come back beside a line of the same words, with the record that this one is."""
+    gone = {each.id for each in operations if not _stays(each)}
+    there = {alike(r.text): r.id for r in now.visible().values() if r.id not in gone}
+    back = [each.id for each in operations if _stays(each) and now.records[each.id].status is not Status.ACTIVE]
+    return {id: there[words] for id in back if (words := alike(then.records[id].text)) in there}
 
 
 def _takeable(ledger: Ledger, number: int) -> None:
@@ -169,8 +182,10 @@ _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
-def _nothing(ledger: Ledger, numbers: Sequence[int], kept: Sequence[Record]) -> str:
+def _nothing(ledger: Ledger, numbers: Sequence[int], kept: Sequence[Record], again: Mapping[str, str]) -> str:
     which = f"commit {numbers[0]}" if len(numbers) == 1 else "these commits"
+    if again and len(again) == len(kept):
+        return f"nothing of {which} is taken back: what it took out was written again since, and stands there"
     if kept:
         return f"nothing of {which} is taken back: what it brought was worked on by hand since, and stays"
     commits = [ledger.commits[number - 1] for number in numbers]

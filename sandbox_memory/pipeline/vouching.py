@@ -36,12 +36,12 @@ async def vouch(pipeline: Pipeline) -> Vouched:
             operation = Operation(VOUCH, "", {"commits": digests})
             await store.append(lambda state: Change("cli", (operation,)))
         await store.reread()
-        store.witness.settled()
+        store.witness.settled(store.ledger)
         return Vouched(passed - len(store.ledger.passed), 0)
     paths = [store.layout.session(name) for name in seen.sessions if name.endswith(".jsonl")]
     files = (await store.look([store.layout.ledger, *paths])).files
     store.witness.adopts(files.get(store.layout.ledger, b""))
     lines = sum(store.witness.adopts_lines(path, files[path]) for path in paths if path in files)
     await store.reread()
-    store.witness.settled()
+    store.witness.settled(store.ledger)
     return Vouched(passed - len(store.ledger.passed), lines)

@@ -6,18 +6,17 @@ from a commit that never reached the file. Whatever a person touched is theirs; 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .. import matching, typed
 from ..document import Document, ListItem, normalise
 from ..document.text import without_refs
 from ..layout import Preset
 from ..ledger import Operation
-from ..matching import Matching, match
-from ..proposals import new_id, propose
-from ..records import Kind, Record, Refusal, Status, Trust
+from ..proposals import new_id, outdone, propose, saved_again
+from ..records import Record, Refusal, Status, Trust
 from ..state import State
 
 MANY = 5
@@ -71,22 +70,27 @@ class _Reading:
         self.cut = False
         """True for a file that breaks off: then what is missing was not taken out."""
         self._since: dict[str, Record] | None = None
+        self._same_editor: bool | None = None
 
     def read(self) -> None:
         base = {record.id: record.text for record in self.past.visible().values()}
         readable = []
-        for item in self.document.items:
-            if item.readable:
+        for item in typed.placed(self.document.items, self.past.records.values()):
+            if item.id in base and typed.spoiled(item.text, base[item.id]):
+                self.assigned[item.index] = item.id
+                why = f"line {item.line}: saved in an encoding that lacks its letters; it says “{base[item.id]}” again"
+                self.refused.append(Refusal(item.text, why))
+            elif item.readable:
                 readable.append(item)
             elif item.id in base and item.id not in self.assigned.values():
                 self.assigned[item.index] = item.id
         self.cut = self.document.marker is None and not self.document.data.endswith((b"\n", b"\r"))
-        fragment = _fragment(self.document, base) if self.cut else None
+        fragment = typed.fragment_of(self.document, base) if self.cut else None
         if fragment is not None:
             self.assigned[fragment[0]] = fragment[1]
             readable = [item for item in readable if item.index != fragment[0]]
         there = set(self.assigned.values())
-        found = match({id: text for id, text in base.items() if id not in there}, readable)
+        found = matching.match({id: text for id, text in base.items() if id not in there}, readable)
         items = {item.index: item for item in readable}
         for index, id in found.same.items():
             self.assigned[index] = id
@@ -95,9 +99,20 @@ class _Reading:
             self._moved(items[index], id)
         for index, id in found.revised.items():
             self._revised(items[index], id)
-        self._vanished([id for id in base if id in found.missing])
+        over = {index: id for index, id in found.over.items() if self._retold(items[index], id, base)}
+        self._vanished([id for id in base if id in found.missing and id not in over.values()])
         for index in found.new:
-            self._new(items[index], base)
+            self._new(items[index], base, over.get(index, ""))
+
+    def _retold(self, item: ListItem, id: str, base: Mapping[str, str]) -> bool:
+        """True for a line that a person typed over another: it takes that one's place, as it did at an earlier save."""
+        record = self.now.records[id]
+        if self.actor != "hand" or not item.normal:
+            return False
+        by = self.now.records.get(record.superseded_by)
+        if record.status is Status.SUPERSEDED:
+            return by is not None and by.protected
+        return record.status is Status.ACTIVE and self._committed(item, base) is None
 
     def _moved(self, item: ListItem, id: str) -> None:
         """A line that stands in another group or section than the ledger says."""
@@ -113,12 +128,32 @@ class _Reading:
             self._forgotten(item)
             return
         self.assigned[item.index] = id
+        if self._known(record, item):
+            self._moved(item, id)
+            return
+        self._outdone(id, item.text)
         op = "revise" if record.status is Status.ACTIVE else "restore"
         facts = {"trust": self.trust.label, "protected": True, "overrule": True}
         place = {"group": item.group, "section": item.section}
         self.operations.append(Operation(op, id, facts, {"text": item.text, **place}))
         if record.status is Status.SUPERSEDED:
             self._doubted(record, f"changed to “{item.text}”")
+
+    def _known(self, record: Record, item: ListItem) -> bool:
+        """True for words that were taken in before, from the same file or from another."""
+        taken_in = record.status is Status.ACTIVE and record.protected and record.trust >= self.trust
+        return taken_in and normalise(record.text) == item.normal
+
+    def _outdone(self, id: str, now: str | None) -> None:
+        """Ask about what another save made of a line that this one changes too, or takes out."""
+        if not self._one_buffer():
+            self.operations.extend(outdone(self.now, id, self.past.records[id].text, now))
+
+    def _one_buffer(self) -> bool:
+        """True for the next save of an editor that does not look what became of its last one."""
+        if self._same_editor is None:
+            self._same_editor = saved_again({item.normal for item in self.document.items}, self.past, self.now)
+        return self._same_editor
 
     def _doubted(self, record: Record, done: str) -> None:
         """Ask about what replaced a line while a person was at work on that line."""
@@ -131,12 +166,18 @@ class _Reading:
         gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE]
         replaced = [id for id in missing if self.now.records[id].status is Status.SUPERSEDED]
         if len(gone) + len(replaced) <= max(MANY, SHARE * len(self.past.visible())):
-            for id in [] if self.cut else [id for id in replaced if id not in self._at_the_end(replaced)]:
+            for id in (
+                []
+                if self.cut
+                else [id for id in replaced if id not in typed.at_the_end(self.document, self.past.records, replaced)]
+            ):
                 self.operations.append(Operation("delete", id))
                 self._doubted(self.now.records[id], "deleted")
         if len(gone) <= max(MANY, SHARE * len(self.past.visible())):
-            cut = gone if self.cut else self._at_the_end(gone)
-            self.operations += [Operation("delete", id) for id in gone if id not in cut]
+            cut = gone if self.cut else typed.at_the_end(self.document, self.past.records, gone)
+            for id in (id for id in gone if id not in cut):
+                self._outdone(id, None)
+                self.operations.append(Operation("delete", id))
             gone = cut
         if not gone:
             return
@@ -150,23 +191,12 @@ class _Reading:
             what = f"MEMORY.md was cut off, and its {len(gone)} missing lines were put back; delete them all instead?"
         self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True))
 
-    def _at_the_end(self, gone: list[str]) -> list[str]:
-        """Those of them that would stand after all that is there, in a file without its last line, our marker.
-
-        Somebody who saves in two writes may have made only the first.
-        """
-        if self.document.marker is not None or not self.document.items:
-            return []
-        *before, last = ((item.group, item.section) for item in self.document.items)
-        records = self.past.records
-        return [id for id in gone if (records[id].group, records[id].section) not in set(before) - {last}]
-
-    def _new(self, item: ListItem, base: Mapping[str, str]) -> None:
-        """A line that is no known record as it stood at the marker."""
+    def _new(self, item: ListItem, base: Mapping[str, str], over: str) -> None:
+        """A line that is no known record as it stood at the marker; it may take the place of that one."""
         since = self._committed(item, base) if not item.id or item.id in base else None
         known = since or self.now.records.get(item.id)
         if known is None or known.id in base or known.id in self.assigned.values():
-            self._added(item)
+            self._added(item, over)
         elif known.status is Status.FORGOTTEN:
             self._forgotten(item)
         elif known.status is Status.ACTIVE and normalise(known.text) == item.normal and known.id in self.now.visible():
@@ -190,7 +220,7 @@ class _Reading:
             self._since = {normalise(r.text): r for r in reversed(list(visible)) if r.id not in base}
         return self._since.get(item.normal)
 
-    def _added(self, item: ListItem) -> None:
+    def _added(self, item: ListItem, over: str = "") -> None:
         if not item.normal:
             return
         # What a foreign commit calls its own comes in under that id as the agent's word, whoever is at work here.
@@ -198,30 +228,19 @@ class _Reading:
         id = item.id if foreign else new_id()
         trust = Trust.AGENT if foreign else self.trust
         self.assigned[item.index] = id
-        facts: dict[str, Any] = {"kind": kind_of(item.section, self.preset).value, "trust": trust.label}
+        facts: dict[str, Any] = {"kind": typed.kind_of(item.section, self.preset).value, "trust": trust.label}
         if self.actor == "import" or foreign:
-            facts["support"] = sorted(self._named(item))
+            facts["support"] = sorted(typed.named_in(item, self.document, self.stems))
         else:
             facts["protected"] = True
         if self.actor == "live" and item.id and item.id not in self.now.records and not foreign:
             facts["claimed"] = item.id
-        text = _said(item, item.group, self.document)
+        text = typed.said_in(item, item.group, self.document)
         body = {"text": text, "group": item.group, "section": item.section}
-        self.operations.append(Operation("add", id, facts, body))
-
-    def _named(self, item: ListItem) -> set[str]:
-        """The rollouts that the `rollout_summary_files` of the item's tasks, or else of its group, name."""
-        provenance = self.document.provenance
-        tasks: tuple[int | None, ...] = item.refs or ((item.task,) if item.task is not None else ())
-        keys = [(item.group, task) for task in tasks] or [key for key in provenance if key[0] == item.group]
-        files = [name for key in keys for name in provenance.get(key, ())]
-        named = set()
-        for file in files:
-            stem = file.rsplit("/", 1)[-1]
-            owners = [known for known in self.stems if stem == f"{known}.md" or stem.startswith(f"{known}_")]
-            if owners:
-                named.add(max(owners, key=len))
-        return named
+        if over and self.now.records[over].status is Status.ACTIVE:
+            self._outdone(over, None)
+            facts |= typed.taken_over(self.now.records[over], item.section)
+        self.operations.append(Operation("supersede" if "replaces" in facts else "add", id, facts, body))
 
     def _forgotten(self, item: ListItem) -> None:
         self.dropped.add(item.index)
@@ -249,12 +268,12 @@ def adopt_block(
     """
     trust = Trust.HAND if actor == "hand" else Trust.AGENT
     facts = {"trust": trust.label, "protected": True}
-    fragment = _fragment(document, shown) if torn else None
+    fragment = typed.fragment_of(document, shown) if torn else None
     readable = [item for item in document.items if item.readable and (not fragment or item.index != fragment[0])]
-    found = match(shown, readable)
+    found = matching.match(shown, readable)
     items = {item.index: item for item in readable}
     matched = {**found.same, **found.revised}
-    texts = {index: _said(items[index], now.records[id].group, handbook) for index, id in matched.items()}
+    texts = {index: typed.said_in(items[index], now.records[id].group, handbook) for index, id in matched.items()}
     for index, id in matched.items():
         if index in found.same and _cited(shown[id]) in (items[index].cited, _cited(texts[index])):
             continue
@@ -264,6 +283,7 @@ def adopt_block(
         if now.records[id].status is Status.FORGOTTEN or normalise(elsewhere.get(id) or "") == items[index].normal:
             continue
         if id not in elsewhere:
+            yield from outdone(now, id, shown[id], texts[index])
             yield change
             continue
         other = elsewhere[id]
@@ -271,66 +291,52 @@ def adopt_block(
         what = f"memory_summary.md says “{body['text']}”, and {what}; take the former?"
         asked = (replace(change, op="revise" if other else "restore"),)
         yield from propose(now, what, asked, source=actor, about={id: other or now.records[id].text})
-    yield from _written_in(document, handbook, found, now, facts, preset)
+    over = {index: id for index, id in found.over.items() if actor == "hand" and id not in elsewhere}
+    over = {index: id for index, id in over.items() if now.records[id].status is Status.ACTIVE}
+    yield from _written_in(document, handbook, found, now, facts, preset, over)
+    for id in over.values():
+        yield from outdone(now, id, shown[id], None)
     if not whole:
         return
-    kept = {item.id for item in document.items if not item.readable} | set(elsewhere)
+    kept = {item.id for item in document.items if not item.readable} | set(elsewhere) | set(over.values())
     gone = [id for id in found.missing if id not in kept and now.records[id].status is Status.ACTIVE]
     if len(gone) <= max(MANY, SHARE * len(shown)):
-        yield from (Operation("delete", id) for id in gone)
+        for id in gone:
+            yield from outdone(now, id, shown[id], None)
+            yield Operation("delete", id)
     else:
         what = f"{len(gone)} lines vanished from memory_summary.md at once and were put back; delete them instead?"
         yield from propose(now, what, tuple(Operation("delete", id) for id in gone), source=actor, again=True)
 
 
-def _fragment(document: Document, base: Mapping[str, str]) -> tuple[int, str] | None:
-    """The last item of a file that breaks off in it, by its index, and the record that it began with."""
-    last = document.items[-1] if document.items else None
-    if last is None or last.id or not last.text or not document.lines[-1][0].rstrip().endswith(last.cited or last.text):
-        return None
-    begun = re.sub(r"\s*\[[^\]]*$", "", without_refs(re.sub(r"\s*\^\S*$", "", last.text))[0])
-    there = {item.id for item in document.items}
-    return next(
-        ((last.index, id) for id, text in base.items() if id not in there and text.startswith((last.text, begun))),
-        None,
-    )
-
-
 def _written_in(
-    document: Document, handbook: Document, found: Matching, now: State, facts: Mapping[str, Any], preset: Preset
+    document: Document,
+    handbook: Document,
+    found: matching.Matching,
+    now: State,
+    facts: Mapping[str, Any],
+    preset: Preset,
+    over: Mapping[int, str],
 ) -> Iterator[Operation]:
-    """New lines that a person wrote into the block: each joins the group of the line above it."""
+    """New lines that a person wrote into the block: each joins the group of the line above it, or typed `over`."""
     texts = {normalise(record.text) for record in now.visible().values()}
     group = "General"
     for item in document.items:
         id = found.same.get(item.index) or found.revised.get(item.index)
-        if id:
-            group = now.records[id].group
-        elif item.index in found.new and item.normal and item.normal not in texts:
+        group = now.records[id or over[item.index]].group if id or item.index in over else group
+        if not id and item.index in found.new and item.normal and item.normal not in texts:
             texts.add(item.normal)
             old = now.records.get(item.id)
-            body = {"text": _said(item, group, handbook), "group": group, "section": item.section}
+            body = {"text": typed.said_in(item, group, handbook), "group": group, "section": item.section}
             if old is not None and old.status is Status.FORGOTTEN:
                 continue
             foreign = {"trust": Trust.AGENT.label} if item.id in now.passed else {}
             claimed = {"claimed": item.id} if item.id and old is None and facts["trust"] == Trust.AGENT.label else {}
-            kind = kind_of(item.section, preset)
-            yield Operation("add", new_id(), {"kind": kind.value, **facts, **foreign, **claimed}, body)
-
-
-def _said(item: ListItem, group: str, handbook: Document) -> str:
-    """The item's text, with the references at its end that name no task of the group: those are a person's words."""
-    tasks = {task for title, task in handbook.provenance if title == group}
-    return item.text if tasks.issuperset(item.refs_at_end) else item.words
+            kind = {"kind": typed.kind_of(item.section, preset).value}
+            taken = typed.taken_over(now.records[over[item.index]], item.section) if item.index in over else {}
+            op = "supersede" if taken else "add"
+            yield Operation(op, new_id(), {**kind, **facts, **foreign, **claimed, **taken}, body)
 
 
 def _cited(text: str) -> str:
     return without_refs(text)[1]
-
-
-def kind_of(section: str, preset: Preset) -> Kind:
-    """The kind whose heading that section is; a fact under any other heading."""
-    for kind, heading in preset.headings.items():
-        if heading.casefold() == section.strip().casefold():
-            return kind
-    return Kind.FACT

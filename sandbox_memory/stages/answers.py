@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from ..document import Document, ListItem, normalise, safe_text
 from ..ledger import Operation
-from ..proposals import WRITES, line, question
+from ..proposals import WRITES, alike, line, question
 from ..records import Status, Trust
 from ..state import Proposal, State, operation_json
 
@@ -182,11 +182,13 @@ def accepted(
     """
     spent = _quoted(proposal) if words else []
     yield Operation("decide", proposal.id, {"accepted": True, **facts, **({"evidence": spent} if spent else {})})
-    here = {normalise(record.text) for record in now.visible().values()}
+    here = {alike(record.text) for record in now.visible().values()}
     wanted = [_by_hand(o, words) if by_hand and o.op in WRITES else o for o in proposal.operations]
     for operation in wanted:
-        new = operation.op == "add" and normalise(str(operation.body.get("text", ""))) in here
-        if not new and _stands(operation, proposal, now):
+        old = now.records.get(operation.id) if operation.op == "restore" else None
+        text = str(operation.body.get("text", old.text if old else ""))
+        known = operation.op in ("add", "restore") and alike(text) in here
+        if not known and _stands(operation, proposal, now):
             yield operation
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from .. import showing
 from ..certain import Sure, bearing
-from ..config import MemoryPolicy
 from ..document import normalise
 from ..drafting import Denied, Refused, Wording, accounted, named, outweighed
 from ..governance.attribution import mixed
@@ -24,6 +23,7 @@ from ..layout import Layout, Preset
 from ..ledger import Operation
 from ..lexical import bare
 from ..models import CONSOLIDATION, ConsolidationDraft, ConsolidationMaterial, DraftOperation, Lookup, Request
+from ..policy import MemoryPolicy
 from ..proposals import new_id, propose, question
 from ..records import Candidate, Evidence, Kind, Record, Refusal, Status, Trust
 from ..sameness import said

@@ -20,18 +20,20 @@ from ..rollouts import payloads
 from ..state import State
 from . import anchoring
 from .sealing import Order
-from .witness import Witness
+from .witness import Head, Witness
 
+VOUCH = "`sandbox-memory vouch` takes in what stands there, if you trust it"
 PASTED = "if you pasted it from another memory, all is well: it gets an id of its own"
+GIVEN_OUT = "or the part of the history did that is lost"
+PUT_BACK = f"put the whole folder back from a copy (git, a snapshot), if you have one; else {VOUCH}"
 ELSEWHERE = "it counts for nothing; if it was not written elsewhere, something in the workspace forged it"
 DOUBTED = "it is worth the agent's word; if it was not written elsewhere, something in the workspace forged it"
 NOT_HERE = "was not written by this user's sandbox_memory on this machine"
 UNSEALED = "is not sealed with this key"
 MOST_PLANTED = 50
 """How many files of one kind are named."""
-VOUCH = "`sandbox-memory vouch` takes in what stands there, if you trust it"
 OLDER = f"if you put an older copy back, all is well: {VOUCH}"
-NOTES = ("unanchored", "torn", "gone", "live", "planted", "orphan", "behind", "left")
+NOTES = ("unanchored", "torn", "gone", "missing", "live", "planted", "orphan", "behind", "left")
 """What is told and fails no check: nobody here can vouch for it, or it counts for no more than it says."""
 
 
@@ -41,9 +43,9 @@ class Finding:
 
     Kinds: forged (something else wrote it), chain (does not follow), cut (lines or words of ours are missing), receipt
     (a quote does not stand there), file (not usable), secret (one stands there); and of those in `NOTES`: unanchored
-    (nobody here can tell), torn, gone (a transcript is not kept), live (an agent's edit), planted (a file that looks
-    like ours and is never read), orphan (notes on no known conversation), behind (a file that does not show the last
-    commit), left (left over).
+    (nobody here can tell), torn, gone (a transcript is not kept), missing (notes that were there are not), live (an
+    agent's edit), planted (a file that looks like ours and is never read), orphan (notes on no known conversation),
+    behind (a file that does not show the last commit), left (left over).
     """
 
     kind: str
@@ -144,11 +146,18 @@ def commits(path: str, data: bytes, ledger: Ledger, witness: Witness, report: Ch
 
 def _lost(path: str, ledger: Ledger, witness: Witness) -> Iterator[Finding]:
     head = witness.recall()
-    gone = [*head.lost, *([{"commits": head.commits}] if head.lost_by(ledger) else [])]
+    gone = gone_from(head, ledger)
     if gone:
-        most = max(int(each["commits"]) for each in gone)
-        what = f"a history of {most} commits was written here, and this is not that one nor goes on from it"
+        marked = {"commits": max(gone), "head": ""} in head.lost  # by a file that stood there alone
+        where = "here" if marked else "written here"
+        what = f"a history of {max(gone)} commits was {where}, and this is not that one nor goes on from it"
         yield Finding("cut", path, what, OLDER)
+
+
+def gone_from(head: Head, ledger: Ledger) -> list[int]:
+    """How many commits each history had that was here once, and that this one neither is nor goes on from."""
+    lost = [(int(each["commits"]), str(each["head"])) for each in head.lost] + [(head.commits, head.digest)]
+    return [n for n, digest in lost if n and (ledger.digest_at(n) != digest if digest else n > len(ledger))]
 
 
 def transcript(
@@ -234,13 +243,14 @@ def _missing(path: str, digests: Sequence[str], recorded: Sequence[str]) -> Iter
 def bullets(path: str, data: bytes, state: State, ledger: Ledger) -> Iterator[Finding]:
     """List items with an id that this memory never gave out, and a file that knows of commits which are not there."""
     document = Document.parse(data)
+    lost = (document.marker or 0) > len(ledger)
     for item in document.items:
         if item.id.startswith("m-") and item.id not in state.records:
             what = f"“{item.text}” carries the id {item.id}, which this memory never gave out"
-            yield Finding("forged", f"{path}:{item.line}", what, PASTED)
-    if (document.marker or 0) > len(ledger):
+            yield Finding("forged", f"{path}:{item.line}", what, GIVEN_OUT if lost else PASTED)
+    if lost:
         what = f"reflects commit {document.marker}, but the ledger ends with {len(ledger)}: lines of it were removed"
-        yield Finding("chain", path, what, "if you put an older copy of the ledger back, all is well")
+        yield Finding("chain", path, what, PUT_BACK)
 
 
 def block(path: str, data: bytes, ledger: Ledger) -> Iterator[Finding]:

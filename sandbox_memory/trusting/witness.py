@@ -214,9 +214,9 @@ class Witness:
         anchoring.keep(foreign, path)
         return len(foreign)
 
-    def settled(self) -> None:
+    def settled(self, ledger: Ledger) -> None:
         """What was missing is not missed any more: what stands there now is right."""
-        self._note(replace(self.recall(), lost=()))
+        self._note(Head(len(ledger), ledger.head))
         if self.folder is not None:
             with suppress(OSError):
                 (self.folder / "lines").unlink()

@@ -102,8 +102,10 @@ def _process(held: Held, place: Place, screen: Screen, model: str | None, *, aga
         report = memory.process(model, again=again, progress=progress)
     seconds = time.monotonic() - start
     facts = memory.status()
-    generate = memory.pipeline.generate
-    names = [str(generate.phase_one_model), str(generate.phase_two_model)] if generate else []
+    from ..opening import generating
+
+    generate = generating(memory.pipeline.generate)
+    names = [str(generate.phase_one_model), str(generate.phase_two_model)]
     held.told(*report.failed.values())
     done = not (report.failed or facts["unconsolidated"] or any(entry.get("cause") for entry in facts["pending"]))
     if not screen.as_json:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import completing, keys
+from . import completing, keys, losing
 from .helped import Commands
 from .places import OPENED, Place
 
 if TYPE_CHECKING:
     from ..plain import OpenMemory
 
+completing.from_the_first_tab()
 app = typer.Typer(
     name="sandbox-memory",
     cls=Commands,
@@ -93,5 +94,6 @@ def opened(place: Place) -> OpenMemory:
         scope=place.scope,
         key=keys.key(),
     )
+    losing.look(memory)
     OPENED.get().append(memory)
     return memory

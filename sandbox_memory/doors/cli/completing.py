@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
+from typer import _completion_shared
 
 from ...errors import SandboxMemoryError
 from ...layout import preset_names
 from ...records import Kind, Status
-from . import keys, places
+from ...scope import MemoryScope
+from . import editing, keys, places
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -42,6 +44,15 @@ def reasons(ctx: typer.Context, incomplete: str) -> Offers:
     return [*records(ctx, incomplete), *_offers(incomplete, files)]
 
 
+def editable(ctx: typer.Context, incomplete: str) -> Offers:
+    """What `edit` takes: ids, and the files of the memory that people edit."""
+    found: list[str] = []
+    with suppress(SandboxMemoryError, OSError):
+        place = _place(ctx)
+        found = editing.files(place.root / place.memories_dir / place.scope.folder)
+    return [*records(ctx, incomplete), *_offers(incomplete, ((name, "") for name in found))]
+
+
 def questions(ctx: typer.Context, incomplete: str) -> Offers:
     """The ids of the questions in the inbox."""
     known = _known(ctx)
@@ -64,6 +75,26 @@ def memories(ctx: typer.Context, incomplete: str) -> Offers:
     return []
 
 
+def scopes(part: str) -> Callable[[typer.Context, str], Offers]:
+    """What completes the names of a part of a scope: those that the workspace has folders of, beside the parts so far.
+
+    A name that is not plain is not to be told from its folder.
+    """
+
+    def names(ctx: typer.Context, incomplete: str) -> Offers:
+        with suppress(SandboxMemoryError, OSError):
+            given = {name: value for name, value in places.SCOPE.get().items() if name != part}
+            beside = set(MemoryScope(**given).folder.split("/")) - {""}
+            root = places.workspace(ctx.params.get("workspace") or ctx.params.get("path"))
+            parts = [set(folder.split("/")) for folder in places.scopes(root)]
+            found = {name for whole in parts if beside <= whole for name in whole if name.startswith(f"{part}=")}
+            plain = [name.partition("=")[2] for name in sorted(found)]
+            return _offers(incomplete, ((n, "") for n in plain if MemoryScope(user=n).folder == f"user={n}"))
+        return []
+
+    return names
+
+
 def presets(incomplete: str) -> Offers:
     """The presets that ship."""
     return _offers(incomplete, ((name, "") for name in preset_names()))
@@ -79,8 +110,20 @@ def shell(incomplete: str) -> Offers:
     return []
 
 
+def from_the_first_tab() -> None:
+    """Have the script for zsh complete when it is called first, too: Typer's only makes itself known then."""
+    scripts = getattr(_completion_shared, "_completion_scripts", {})
+    if "zsh" in scripts and "funcstack" not in scripts["zsh"]:
+        scripts["zsh"] += '\n[ "$funcstack[1]" != "_%(prog_name)s" ] || %(complete_func)s "$@"\n'
+
+
 def _offers(incomplete: str, found: Iterable[tuple[str, str]]) -> Offers:
     return [(name, text[:LONGEST]) for name, text in found if name.startswith(incomplete.lstrip("^"))]
+
+
+def _place(ctx: typer.Context) -> places.Place:
+    given = ctx.params.get("workspace") or ctx.params.get("path")
+    return places.find(given, ctx.params.get("memories"), ctx.params.get("sessions"))
 
 
 def _known(ctx: typer.Context) -> tuple[State, Ledger] | None:
@@ -88,11 +131,14 @@ def _known(ctx: typer.Context) -> tuple[State, Ledger] | None:
     from ..plain import open_memory, run
 
     logging.getLogger("sandbox_memory").addHandler(logging.NullHandler())  # a warning would stand in the command line
-    given = ctx.params.get("workspace") or ctx.params.get("path")
     with suppress(SandboxMemoryError, OSError):
-        place = places.find(given, ctx.params.get("memories"), ctx.params.get("sessions"))
+        place = _place(ctx)
         memory = open_memory(
-            place.root, memories_dir=place.memories_dir, sessions_dir=place.sessions_dir, key=keys.key()
+            place.root,
+            memories_dir=place.memories_dir,
+            sessions_dir=place.sessions_dir,
+            scope=place.scope,
+            key=keys.key(),
         )
         return run(memory.inquiry.state()), memory.pipeline.store.ledger
     return None

@@ -10,12 +10,31 @@ import sys
 from pathlib import Path
 
 from ...errors import SandboxMemoryError
-from .places import Misuse, shown
+from .places import EDITED, Misuse, Place, around, find, shown
+
+FOR_PEOPLE = ("MEMORY.md", "memory_summary.md", "INBOX.md", "raw_memories/*.md", "skills/*/SKILL.md")
+"""The files of a memory that people edit, below its folder."""
+MOST = 6
+"""How many of one kind are named."""
 
 USUAL = ("editor", "sensible-editor", "nano", "vi")
 """Editors that are looked for where the variables name none."""
-AT_A_LINE = frozenset("vi vim nvim nano pico emacs emacsclient micro joe jed mg ne kak kate gedit editor".split())
-"""Editors that take `+LINE` before the file."""
+WAITS = {
+    **dict.fromkeys(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "atom"), "--wait"),
+    **dict.fromkeys(("subl", "mate", "gedit", "pluma", "xed", "bbedit"), "--wait"),
+    **dict.fromkeys(("gvim", "mvim"), "--nofork"),
+    "kate": "--block",
+}
+"""Editors that come back at once, and what makes them stay until the file is closed."""
+AT_A_LINE = {
+    **dict.fromkeys("vi vim nvim gvim mvim view vis nano pico emacs emacsclient micro joe mg ne".split(), "+{line}"),
+    **dict.fromkeys("kak mcedit gedit xed pluma geany bbedit editor sensible-editor".split(), "+{line}"),
+    **dict.fromkeys(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"), "--goto {file}:{line}"),
+    **dict.fromkeys(("hx", "helix", "subl", "zed", "atom"), "{file}:{line}"),
+    **dict.fromkeys(("kate", "mate"), "--line {line}"),
+    "jed": "{file} -g {line}",
+}
+"""How editors are told the line: what stands before the file's name, or in the place of it."""
 
 
 def at_work(path: Path, line: int = 0) -> None:
@@ -23,12 +42,10 @@ def at_work(path: Path, line: int = 0) -> None:
 
     Raises `Misuse` where no editor is known, `SandboxMemoryError` for one that cannot be started or fails.
     """
-    words = _editor()
-    name = Path(words[0]).name
-    place = [f"+{line}"] if line and name in AT_A_LINE else []
+    words = calling(_editor(), path, line)
     try:  # its screen is the terminal's, whatever becomes of our output
         output = None if sys.stdout.isatty() else 2
-        code = subprocess.run([*words, *place, str(path)], stdout=output, check=False).returncode
+        code = subprocess.run(words, stdout=output, check=False).returncode
     except OSError as error:
         raise Misuse(
             f"the editor {words[0]} cannot be started: {error.strerror or error}; name another in EDITOR"
@@ -37,6 +54,58 @@ def at_work(path: Path, line: int = 0) -> None:
         raise SandboxMemoryError(
             f"the editor {words[0]} ended with {code}; what it saved in {shown(path)} is taken in by the next command"
         )
+
+
+def target(word: str) -> tuple[str, int] | None:
+    """For `FILE` or `FILE:LINE` the file and the line, 0 for none; None for what can only be an id."""
+    file, colon, number = word.rpartition(":")
+    file, line = (file, int(number)) if colon and number.isdecimal() else (word, 0)
+    return (file, line) if "/" in file or "." in file else None
+
+
+def found(file: str, workspace: Path | None, memories: str | None, sessions: str | None) -> tuple[Place, Path]:
+    """The memory that the file belongs to, and the file; it is looked for from here, and in the memory's folder.
+
+    Raises `Misuse` for a file that is not for people to edit, or not there, with those that are.
+    """
+    if workspace is None and memories is None and (known := around(Path(file))):
+        return find(known[0], known[1], sessions), Path(file)
+    place = find(workspace, memories, sessions)
+    folder = place.root / place.memories_dir / place.scope.folder
+    tries = [folder / file, place.root / file, Path(file)]
+    real = next((path for path in tries if path.is_file() and _for_people(path, folder)), None)
+    if real is not None:
+        return place, real
+    names = [shown(folder / name) for name in files(folder)]
+    few = names if len(names) <= MOST + 4 else [*names[:MOST], f"{len(names) - MOST} more of raw_memories/ and skills/"]
+    such = next((path for path in tries if path.exists()), None)
+    why = ": no question waits" if Path(file).name == "INBOX.md" else ""
+    what = f"{shown(such)} is not for editing" if such else f"there is no {file}{why}"
+    raise Misuse(f"{what}; edit one of these: {', '.join(few)}" if few else f"{what}, and nothing else to edit yet")
+
+
+def files(folder: Path) -> list[str]:
+    """The files below a memory's folder that people edit, as far as they are there."""
+    there = [path for name in FOR_PEOPLE for path in sorted(folder.glob(name)) if path.is_file()]
+    return [path.relative_to(folder).as_posix() for path in there]
+
+
+def _for_people(path: Path, folder: Path) -> bool:
+    """True for one of the files that people edit in that memory's folder."""
+    inside = EDITED.search(f"/{os.path.relpath(path, folder)}")
+    return inside is not None and inside[1] == os.path.relpath(path, folder)
+
+
+def calling(editor: list[str], path: Path, line: int = 0) -> list[str]:
+    """The words that start this `editor` on the file, at the line if there is one and the editor can be told."""
+    names = [Path(word).name.partition(".")[0] for word in editor]
+    known = next((name for name in names if name in AT_A_LINE), "")
+    wait = WAITS.get(known, "")
+    words = [*editor, *([wait] if wait and wait not in editor and not {"-w", "-b", "-f"}.intersection(editor) else [])]
+    if not line or not known:
+        return [*words, str(path)]
+    place = [part.format(file=path, line=line) for part in AT_A_LINE[known].split(" ")]
+    return [*words, *place, *([] if "{file}" in AT_A_LINE[known] else [str(path)])]
 
 
 def _editor() -> list[str]:

@@ -115,6 +115,8 @@ def _document(place: Place, outcome: Outcome) -> dict[str, Any]:
         "way": outcome.erasure.way,
         "dry_run": outcome.dry,
         "ok": outcome.done,
+        "of": outcome.of,
+        "wide": outcome.wide,
         "forgotten": values.all_of(memory, outcome.records, dry=outcome.dry),
         "retold": values.all_of(memory, outcome.retold, dry=outcome.dry),
         "found": [asdict(place) for place in outcome.found],
@@ -130,7 +132,8 @@ def _told(screen: Screen, place: Place, outcome: Outcome) -> None:
         screen.column(record.id, record.text, (" (stays, from other evidence)", FAINT), width=14, style=ID)
     if outcome.dry:
         _listed(screen, place, outcome)
-        screen.line(f"It stands in {many(len(outcome.found), 'place')}. Nothing was changed.", indent=14)
+        _would(screen, outcome)
+        screen.line("Nothing was changed.", indent=14)
         return
     count = len({found.path for found in outcome.found})
     erased = f"{many(len(outcome.records), 'memory', 'memories')} erased"
@@ -150,6 +153,19 @@ def _listed(screen: Screen, place: Place, outcome: Outcome) -> None:
         screen.line((f"and {more:,} more; --json lists all", FAINT), indent=2)
 
 
+def _would(screen: Screen, outcome: Outcome) -> None:
+    """How much it would take, and that more words would say better what is meant, where that is much."""
+    told = many(len(outcome.retold), "is", "are")
+    stays = f", {told} told from other evidence" if outcome.retold else ""
+    taken = f"{many(len(outcome.records), 'memory goes', 'memories go')}{stays}"
+    screen.line(f"{taken}; it stands in {many(len(outcome.found), 'place')}.", indent=14, hang=2)
+    if outcome.wide:
+        share = f"{len(outcome.records) + len(outcome.retold):,} of {many(outcome.of, 'memory', 'memories')}"
+        screen.line(
+            (f"These words are in {share}: more of them would say better which are meant.", BAD), indent=14, hang=2
+        )
+
+
 def _where(place: Place, path: str, line: int) -> str:
     shown = path if path.startswith("/") else place.path(path)
     return f"{shown}:{line}" if line else shown
@@ -165,6 +181,7 @@ def _ask(screen: Screen, place: Place, ids: list[str], ways: dict[str, Any], *, 
     for record in outcome.records:
         screen.column(record.id, record.text, width=14, style=ID)
     _listed(screen, place, outcome)
+    _would(screen, outcome)
     if not typer.confirm(f"Erase {'it' if len(outcome.records) < 2 else 'them'} for good?"):
         screen.line("Nothing was erased.")
         raise typer.Exit(NOT_DONE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +12,9 @@ from ...governance.lifetime import NEVER, ttl_of
 from ...records import Kind, Record
 from ...workspace.archive import is_archive, unpacked
 from . import completing, places, timeline, values
+from .chapters import chapters
 from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
-from .editing import at_work
+from .editing import at_work, found, target
 from .helped import Command
 from .places import Misuse, Place
 from .screen import GOOD, ID, WARN, Screen, kept, listed, many
@@ -68,10 +70,12 @@ def add(
 @app.command(
     cls=Command,
     epilog='Examples: sandbox-memory edit m-7f3a9c2b1d "The staging port is 9443."; sandbox-memory edit; '
-    "sandbox-memory edit snapshots/42.tar",
+    "sandbox-memory edit MEMORY.md:17; sandbox-memory edit snapshots/42.tar",
 )
 def edit(
-    id: Annotated[str | None, typer.Argument(metavar="ID", hidden=True, autocompletion=completing.records)] = None,
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID|FILE", hidden=True, autocompletion=completing.editable)
+    ] = None,
     text: Annotated[str | None, typer.Argument(metavar="TEXT", hidden=True, autocompletion=completing.shell)] = None,
     expect: Annotated[
         int | None, typer.Option("--expect", metavar="VERSION", help="Only if it is at that version; `why` says which.")
@@ -86,12 +90,13 @@ def edit(
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give a memory other words, or another lifetime; or open MEMORY.md, also that of a snapshot.
+    """Give a memory other words, or open a file of it.
 
     With an ID and a TEXT or an option that memory is changed, and counts as written by hand. With --expect, nothing is
     changed if somebody was faster: both texts are shown. Without them your editor ($VISUAL or $EDITOR) opens MEMORY.md,
-    at the line of the ID if there is one, and what you save is taken in when it closes. With the .tar file of a
-    snapshot instead of an ID, its memory is unpacked for that, and packed again; nothing else in it is touched.
+    at the line of the ID if there is one, and what you save is taken in when it closes. With a FILE or FILE:LINE it
+    opens that: MEMORY.md, memory_summary.md, INBOX.md, one of raw_memories/, or a SKILL.md. With the .tar file of a
+    snapshot its memory is unpacked for that, and packed again; nothing else in it is touched.
     """
     if id is not None and is_archive(Path(id)):
         if text is not None or workspace is not None:
@@ -101,6 +106,12 @@ def edit(
     if no_expiry and (ttl or expires):
         raise Misuse("--no-expiry takes the expiry away: give no --ttl and no --expires beside it")
     life = _life(ttl, NEVER if no_expiry else expires, importance, pin)
+    if id is not None and (named := target(id)):
+        if text is not None or life or expect is not None:
+            raise Misuse("a file is opened in your editor: give it alone; a TEXT or an option needs an ID")
+        place, path = found(named[0], workspace, memories, sessions)
+        _in_editor(place, Screen(as_json=as_json), path=path, line=named[1])
+        return
     place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
     if id is None and (life or expect is not None):
         raise Misuse("say which memory: give its ID; `sandbox-memory show` lists them")
@@ -119,33 +130,47 @@ def edit(
     _set(screen, record)
 
 
-def _in_editor(place: Place, screen: Screen, id: str | None) -> None:
+def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Path | None = None, line: int = 0) -> None:
+    from ...pipeline.saving import Saves  # brings watchdog along
+    from ..opening import run
+
     memory = opened(place)
-    before, taken_in = memory.adopt().ledger, memory.adopted
-    path = place.root / memory.layout.handbook
+    memory.adopt()
+    told, held = memory.adopted, memory.pipeline.noted.taken()
+    path = path or place.root / memory.layout.handbook
     if not path.is_file():
         call = place.command("add", option="--workspace")
         raise Misuse(f"there is no {place.path(memory.layout.handbook)} yet; `{call} TEXT` begins it")
     record = memory.why(id).record if id else None
-    at_work(path, next((item.line for item in memory.items() if record and item.id == record.id), 0))
-    memory.adopt()
+    line = line or next((item.line for item in memory.items() if record and item.id == record.id), 0)
+    before, saves = memory.pipeline.store.ledger, Saves(memory.pipeline)
+    inside = Path(os.path.relpath(path, place.root)).as_posix()
+    saves.know([inside])
+    at_work(path, line)
+    lines = run(saves.take_in([inside]))
     commits = memory.history()[: len(memory.pipeline.store.ledger) - len(before)]
-    changes = memory.adopted - taken_in
-    memory.pipeline.adopted = taken_in  # told here
+    changes = memory.adopted - told
+    memory.pipeline.adopted, memory.pipeline.noted.lines = told, held  # what came since is told here
     if screen.as_json:
-        screen.document({**values.heading(place, memory), "taken_in": changes, "commits": commits})
-    elif not commits:
-        screen.line("Nothing was changed.")
-    else:
-        timeline.history(screen, commits)
+        document = {"file": place.path(inside), "taken_in": changes, "commits": commits, "told": lines}
+        screen.document({**values.heading(place, memory), **document})
+        return
+    shown = [each for each in commits if {operation["op"] for operation in each["operations"]} - {"prose", "usage"}]
+    timeline.history(screen, chapters(shown))
+    if shown:
         screen.gap()
-        screen.line((f"{many(changes, 'change')} taken in", GOOD))
+    if changes:
+        lines[:1] = [f"{many(changes, 'change')} taken in: {lines[0]}"]
+    for said in lines:
+        screen.line((said, GOOD), hang=2)
+    if not changes and not lines:
+        screen.line("Nothing was changed.")
 
 
 def _in_snapshot(archive: Path, memories: str | None, sessions: str | None, screen: Screen) -> None:
     folders = {(memories or "memories").partition("/")[0], (sessions or "sessions").partition("/")[0]}
     with unpacked(archive, sorted(folders)) as work:
-        _in_editor(places.find(work.root, memories, sessions), screen, None)
+        _in_editor(places.find(work.root, memories, sessions), screen)
     if not screen.as_json and work.changed:
         told = "; a session whose workspace is still there goes on with that, not with its snapshot"
         screen.line(("packed again into ", GOOD), kept(str(archive)), told)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
-import sys
 from functools import cache
 from typing import Any
 
@@ -14,6 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from ...errors import ConfigError, SandboxMemoryError
 from ...scope import PARTS
+from . import completing, losing
+from .manual import help_of, usage
 from .places import CALL, OPENED, SCOPE, Misuse
 from .screen import Screen, complain, many
 
@@ -28,15 +28,6 @@ ORDER = tuple(
 
 _QUOTED = re.compile("[“`][^”`]*[”`]")
 _HINT = re.compile(r"; |\. (?=\S)")
-_TITLE = re.compile(r"^ *(Usage|Options|Commands|Example):", re.MULTILINE)
-
-
-def _styled(text: str) -> str:
-    """Headings in bold on a terminal."""
-    text = text.replace("\\[", "[")  # older versions of Typer escape for Rich what is printed plainly
-    if not sys.stdout.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
-        return text
-    return _TITLE.sub(lambda found: typer.style(found[0], bold=True), text)
 
 
 class Command(TyperCommand):
@@ -54,7 +45,11 @@ class Command(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """The help text."""
-        return _styled(super().get_help(ctx))
+        return help_of(self, ctx)
+
+    def get_usage(self, ctx: Any) -> str:
+        """The first line of it."""
+        return usage(self, ctx)
 
     def invoke(self, ctx: Any) -> Any:
         """Run it; `places` can then say how it takes a workspace."""
@@ -82,7 +77,8 @@ def _parts() -> tuple[Any, ...]:
 
     def option(name: str) -> Any:
         text = f"The memory of that {name}."
-        return typer.Option(None, f"--{name}", metavar="NAME", help=text, expose_value=False, callback=keep)
+        ways: dict[str, Any] = {"expose_value": False, "callback": keep, "autocompletion": completing.scopes(name)}
+        return typer.Option(None, f"--{name}", metavar="NAME", help=text, **ways)
 
     carrier = typer.Typer(add_completion=False)
 
@@ -102,7 +98,13 @@ class Commands(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """The help text."""
-        return _styled(super().get_help(ctx))
+        each = [(name, command) for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))]
+        short = [(name, (command.help or "").partition("\n\n")[0]) for name, command in each if not command.hidden]
+        return help_of(self, ctx, short)
+
+    def get_usage(self, ctx: Any) -> str:
+        """The first line of it."""
+        return usage(self, ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The commands, those that one meets first before the others."""
@@ -123,7 +125,7 @@ class Commands(TyperGroup):
         logger.addHandler(held)
         ctx.obj = held
         as_json: bool = ctx.meta.get(_JSON, False)
-        token, opened = SCOPE.set({}), OPENED.set([])
+        token, opened, lost = SCOPE.set({}), OPENED.set([]), losing.SEEN.set({})
         try:
             return super().invoke(ctx)
         except SandboxMemoryError as error:
@@ -136,13 +138,19 @@ class Commands(TyperGroup):
             raise _failed(message, INTERRUPTED, as_json=as_json) from None
         finally:
             taken_in = sum(memory.adopted for memory in OPENED.get())
+            noted = [line for memory in OPENED.get() for line in memory.pipeline.noted.taken()]
+            if ctx.invoked_subcommand not in ("check", "vouch"):  # which say it themselves
+                losing.tell(OPENED.get(), held)
             OPENED.reset(opened)
+            losing.SEEN.reset(lost)
             SCOPE.reset(token)
             logger.removeHandler(held)
             held.tell()
             if taken_in and not as_json:
                 were = many(taken_in, "change made in the files was", "changes made in the files were")
                 complain("note", f"{were} taken in; `sandbox-memory history` shows it")
+            for line in dict.fromkeys(noted) if not as_json else ():
+                complain("note", line)
 
 
 def _failed(message: str, code: int, *, as_json: bool, hint: str = "") -> typer.Exit:

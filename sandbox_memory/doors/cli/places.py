@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 MEMORIES, SESSIONS = "memories", "sessions"
 SCOPE: ContextVar[Mapping[str, str]] = ContextVar("sandbox_memory_scope", default={})  # noqa: B039 - never changed
 """The parts of a scope that the command was given, by their names."""
+EDITED = re.compile(r"/((?:MEMORY|memory_summary|INBOX)\.md|raw_memories/[^/]+\.md|skills/[^/]+/SKILL\.md)$")
+"""The end of the path of a file that people edit; the group is its path below the memory's folder."""
 CALL: ContextVar[str] = ContextVar("sandbox_memory_call", default="sandbox-memory status PATH")
 """How the command that runs is given a workspace."""
 OPENED: ContextVar[list[OpenMemory]] = ContextVar("sandbox_memory_opened", default=[])  # noqa: B039 - set before use
@@ -92,6 +95,11 @@ def find(
     return Place(root, found, sessions_dir, preset, named, scope)
 
 
+def workspace(given: Path | None) -> Path:
+    """The workspace that is meant; raises `Misuse` where none is."""
+    return _around(Path.cwd(), None) if given is None else _named(Path(given))
+
+
 def scopes(root: Path) -> list[str]:
     """The memories folders of the scopes that the workspace holds something of, sorted."""
     found = {folder for folder in _scopes_below(root, MEMORIES) if _begun(root, folder)}
@@ -103,7 +111,7 @@ def scopes(root: Path) -> list[str]:
 
 def every(given: Path | None, preset: str | None = None) -> list[Place]:
     """A place for each scope of the workspace, and first for its memory without one, if it has that."""
-    root = _around(Path.cwd(), None) if given is None else _named(given)
+    root = workspace(given)
     own = [MEMORIES] if _begun(root) or _transcripts(root / SESSIONS) else []
     named = None if given is None else str(given)
     found = [*own, *scopes(root)]
@@ -132,6 +140,21 @@ def of_file(target: str, workspace: Path | None = None) -> tuple[Path, str, str]
             if memories_dir.split("/")[0] == MEMORIES:
                 return root, memories_dir, name
     return (path.parent.parent, path.parent.name, name) if workspace is None else None
+
+
+def around(file: Path) -> tuple[Path, str] | None:
+    """For a file that is there and that people edit in a memory: its workspace, and the memory's folder in that."""
+    found = EDITED.search(f"/{_whole(file).as_posix()}") if file.is_file() and not SCOPE.get() else None
+    if found is None:
+        return None
+    folder = _whole(file).parents[found[1].count("/")]
+    if not (folder / "ledger.jsonl").is_file():
+        return None
+    for root in folder.parents:
+        inside = folder.relative_to(root)
+        if inside.parts[0] == MEMORIES:
+            return root, inside.as_posix()
+    return folder.parent, folder.name
 
 
 def elsewhere(place: Place) -> list[tuple[str, str]]:

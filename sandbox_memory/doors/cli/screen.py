@@ -31,7 +31,7 @@ _WIDE = re.compile(f"[{CJK}]")
 _CLOSING = frozenset("，。、；：？！）】》」』〉〕”’…—,.;:?!)]}%")
 _OPENING = frozenset("（【《「『〈〔“‘([{")
 
-_KEPT = "\ufdd0"
+KEPT = "\ufdd0"
 """Stands for a space at which a line is not broken; no text has it, being no character."""
 _COMMAND = re.compile("`[^`]{1,200}`")
 
@@ -63,7 +63,7 @@ class Screen:
                 whole.append_text(part if isinstance(part, Text) else Text(_commands_kept(safe(part))))
         lines = [whole] if self.width is None else wrapped(whole, self.width - indent, hang)
         for number, text in enumerate(lines):
-            text.plain = text.plain.replace(_KEPT, " ")
+            text.plain = text.plain.replace(KEPT, " ")
             margin = Text(" " * (indent + (hang if number else 0)))
             self.console.print(margin.append_text(text), soft_wrap=True)
 
@@ -87,16 +87,16 @@ class Screen:
 
 def kept(text: str, style: str = ID) -> Text:
     """A path or a command, which no line break parts: it can be copied as it stands."""
-    return Text(safe(text).replace(" ", _KEPT), style=style)
+    return Text(safe(text).replace(" ", KEPT), style=style)
 
 
 def _commands_kept(text: str) -> str:
-    return _COMMAND.sub(lambda found: found[0].replace(" ", _KEPT), text)
+    return _COMMAND.sub(lambda found: found[0].replace(" ", KEPT), text)
 
 
 def safe(text: str) -> str:
     """The text on one line, nothing in it acting on the terminal: such characters are shown as their escapes."""
-    text = _SURROGATE.sub("\ufffd", " ".join(text.splitlines()).replace("\t", " ").replace(_KEPT, "\ufffd"))
+    text = _SURROGATE.sub("\ufffd", " ".join(text.splitlines()).replace("\t", " ").replace(KEPT, "\ufffd"))
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 

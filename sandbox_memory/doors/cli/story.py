@@ -10,6 +10,7 @@ import typer
 
 from ...records import Status
 from . import completing, places, timeline, values, whys
+from .chapters import Chapter, chapters
 from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, WorkspaceOption, app, opened
 from .helped import Command
 from .places import Misuse
@@ -64,39 +65,45 @@ def why(
         standing = {"standing": [asdict(found) for found in left]} if left else {}
         screen.document({**values.heading(place, memory), **values.reason(memory, reason), **standing})
         return
+    from .items import places as places_of
+
     line = next((item.line for item in memory.items() if item.id == reason.record.id), 0)
     handbook = place.path(memory.layout.handbook)
-    whys.why(screen, reason, kept(f"{handbook}:{line}" if line else handbook, ""))
+    found = places_of(place.root, reason.receipts)
+    whys.why(screen, reason, kept(f"{handbook}:{line}" if line else handbook, ""), found)
     whys.left_over(screen, reason.record.id, list(dict.fromkeys(place.path(found.path) for found in left)))
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory history -n 5")
 def history(
     path: PathArgument = None,
-    number: Annotated[
-        int | None, typer.Option("-n", "--number", metavar="N", min=1, help="Only the newest N commits.")
-    ] = None,
+    number: Annotated[int | None, typer.Option("-n", "--number", metavar="N", min=1, help="Only the newest N.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Each commit alone, also those that only read or clean up.")
+    ] = False,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Tell what changed, when, and by whom, the newest first.
 
-    Questions with their answers, pins and expiries included. PATH is the workspace; by default the one around you.
+    Questions with their answers, pins and expiries included. Commits in a row that only read conversations are told as
+    one, and so is all that a forgetting did. PATH is the workspace; by default the one around you.
     """
     place, screen = places.find(path, memories, sessions), Screen(as_json=as_json)
     memory = opened(place)
     commits = memory.history()
-    chosen = commits[:number]
     if as_json:
+        chosen = commits[:number]
         screen.document({**values.heading(place, memory), "commits": chosen, "total": len(commits)})
         return
     if not commits:
         screen.line("Nothing has happened yet.")
-    timeline.history(screen, chosen)
-    if len(chosen) < len(commits):
+    told = [Chapter("one", (commit,)) for commit in commits] if everything else chapters(commits)
+    timeline.history(screen, told[:number])
+    if older := sum(len(chapter.commits) for chapter in told[number:]) if number else 0:
         screen.gap()
-        screen.line((f"{many(len(commits) - len(chosen), 'older commit')} left out", FAINT))
+        screen.line((f"{many(older, 'older commit')} left out", FAINT))
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory diff 2026-12-01 41")

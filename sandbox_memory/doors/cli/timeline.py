@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...records import Record, Status
+from .chapters import Chapter
 from .reports import plain_cause
 from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Part, Screen, many, when
-from .views import some
 
 if TYPE_CHECKING:
     from ...folding.between import Difference
@@ -46,9 +46,13 @@ DONE = {
     "retitle": "named anew",
     "drop_rollout": "erased",
 }
+OUTSIDE = "what a person wrote there outside of the block"
+WORDED = ("add", "revise", "support", "supersede", "merge", "move", "delete", "restore", "retire", "hold", "release")
+"""What is done to a memory, which has words unless they were erased."""
 MAKERS = {
     "hand": "by hand",
     "cli": "by command",
+    "web": "by a person on the page",
     "live": "in an open session",
     "consolidation": "from conversations",
     "extraction": "from conversations",
@@ -57,24 +61,30 @@ MAKERS = {
     "approve": "by the application",
     "tool": "by a tool",
     "time": "by its date",
+    "forgetting": "by a forgetting",
 }
 
 
-def history(screen: Screen, commits: Sequence[Mapping[str, Any]]) -> None:
-    """The commits, newest first, with what each did."""
-    for number, commit in enumerate(commits):
+def history(screen: Screen, told: Sequence[Chapter]) -> None:
+    """The chapters of a history, newest first, with what was done in each."""
+    for number, chapter in enumerate(told):
         if number:
             screen.gap()
-        by = MAKERS.get(commit["actor"], commit["actor"])
-        screen.line((f"{commit['commit']}", STRONG), f"  {when(commit['at'])}  ", (by, FAINT))
-        told = [operation for operation in commit["operations"] if operation["op"] != "usage"]
-        for operation in _together(told):
+        newest, oldest = chapter.commits[0], chapter.commits[-1]
+        by, span = MAKERS.get(oldest["actor"], oldest["actor"]), [when(oldest["at"]), when(newest["at"])]
+        at = span[0] if span[0] == span[1] else f"{span[0]} to {span[1].removeprefix(span[0][:11])}"
+        screen.line((chapter.numbers, STRONG), f"  {at}  ", (by, FAINT), hang=2)
+        operations = chapter.operations
+        if chapter.kind == "read" and (len(chapter.commits) > 1 or not operations):
+            word, text = chapter.reading
+            screen.column(word, text, width=12, indent=2)
+            continue
+        for operation in _together(operations):
             _operation(screen, operation)
-        if commit["consolidated"] and not told:
-            screen.line(f"nothing new in {some(sorted(set(commit['consolidated'])))}", indent=2, hang=2)
-        if commit["settings"]:
-            settings = ", ".join(f"{key} {value}" for key, value in commit["settings"].items())
-            screen.column("settings", settings, width=12, indent=2)
+        for commit in chapter.commits:
+            if commit["settings"]:
+                settings = ", ".join(f"{key} {value}" for key, value in commit["settings"].items())
+                screen.column("settings", settings, width=12, indent=2)
 
 
 def _together(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -91,10 +101,12 @@ def _together(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _operation(screen: Screen, operation: Mapping[str, Any]) -> None:
     op, text, before = operation["op"], operation["text"], operation["before"]
-    text = plain_cause(text) if op == "fail" else text
+    text = plain_cause(text) if op == "fail" else OUTSIDE if op == "prose" else text
     style = {"delete": WARN, "forget": WARN, "fail": BAD, "add": GOOD}.get(op, "")
     id = f"commit {operation['id']}" if op == "undo" else operation["id"]
     parts: list[Part] = [(id, ID), f"  {text}" if text and op != "undo" else ""]
+    if not text and op in WORDED:
+        parts[1] = ("  (its words are erased)", FAINT)
     if before and op != "delete":
         parts.append((f" (was: {before})", FAINT))
     word, marked = done(operation), marks(operation.get("marks", {}))

@@ -18,7 +18,7 @@ from .helped import Command, Held
 from .screen import FAINT, GOOD, ID, WARN, Screen, kept, safe
 
 if TYPE_CHECKING:
-    from ...pipeline.settle import Prepared
+    from ..plain import OpenMemory
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory watch path/to/workspace")
@@ -51,29 +51,30 @@ def watch(
     watching = saving.watched(memory.pipeline, saved.put)
     watching.start()
     try:
-        _take_in(memory.adopt(), [], held, screen)
+        first = saving.told(memory.adopt())
+        _told([first] if first else [], memory, [], held, screen)
+        saves = saving.Saves(memory.pipeline)
         while (paths := saved.get()) is not None:
             try:
-                done = run(saving.take_in(memory.pipeline, paths))
+                lines = run(saves.take_in(paths))
             except (SandboxMemoryError, OSError) as error:
                 _tell(screen, "error", str(error), sorted(paths))
                 continue
-            if _take_in(done, sorted(paths), held, screen) and once:
+            if _told(lines, memory, sorted(paths), held, screen) and once:
                 return
     finally:
         watching.stop()
 
 
-def _take_in(done: Prepared, paths: list[str], held: Held, screen: Screen) -> bool:
+def _told(lines: list[str], memory: OpenMemory, paths: list[str], held: Held, screen: Screen) -> bool:
     """Tell what was taken in, and what was warned of meanwhile; True if there was something."""
-    from ...pipeline import saving
-
-    told, lines = saving.told(done), held.taken()
-    if told:
-        _tell(screen, "saved", told, paths)
+    lines, warnings = [*lines, *memory.pipeline.noted.taken()], held.taken()
+    memory.pipeline.adopted = 0  # it has been told
     for line in lines:
+        _tell(screen, "saved", line, paths)
+    for line in warnings:
         _tell(screen, "warning", line, paths)
-    return bool(told or lines)
+    return bool(lines or warnings)
 
 
 def _tell(screen: Screen, event: str, text: str, paths: list[str]) -> None:
@@ -83,7 +84,8 @@ def _tell(screen: Screen, event: str, text: str, paths: list[str]) -> None:
         sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
         sys.stdout.flush()
         return
-    names = ", ".join(path.rsplit("/", 1)[-1] for path in paths)
+    named = text.startswith(tuple(paths)) if paths else True
+    names = "" if named else ", ".join(path.rsplit("/", 1)[-1] for path in paths)
     style = GOOD if event == "saved" else WARN
     screen.line((f"{now:%H:%M:%S}  ", FAINT), (f"{safe(names)}  " if names else "", ID), (text, style), hang=10)
     screen.console.file.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -24,7 +24,11 @@ WORTH = {
 }
 
 
-def why(screen: Screen, reason: Reason, place: Text) -> None:
+Places = Mapping[tuple[str, int, int], str]
+"""Where an item stands in its line, by path, line and item; see `items.places`."""
+
+
+def why(screen: Screen, reason: Reason, place: Text, places: Places) -> None:
     """One record: its words, its quotes with where they stand, and what happened to it. `place` is `FILE:LINE`."""
     record = reason.record
     screen.line((record.text or "(its words are erased)", STRONG), hang=2)
@@ -48,7 +52,7 @@ def why(screen: Screen, reason: Reason, place: Text) -> None:
         found = f"{reason.use.searched:,} found and {reason.use.cited:,} repeated it"
         screen.column("use", f"{many(reason.use.injected, 'run was', 'runs were')} told it, {found}{used}")
     if record.status is not Status.FORGOTTEN:
-        _receipts(screen, reason)
+        _receipts(screen, reason, places)
     _story(screen, reason)
 
 
@@ -79,7 +83,7 @@ def _whereabouts(reason: Reason, place: Text) -> list[Part]:
     return [f"no file: {word} {when(record.updated_at)}"]
 
 
-def _receipts(screen: Screen, reason: Reason) -> None:
+def _receipts(screen: Screen, reason: Reason, places: Places) -> None:
     screen.gap()
     good = sum(not receipt.verdict for receipt in reason.receipts)
     count = len(reason.receipts)
@@ -95,7 +99,7 @@ def _receipts(screen: Screen, reason: Reason) -> None:
         verdict = (f"{count - good:,} of which {says}", BAD)
     screen.line((many(count, "quote"), STRONG), ", ", verdict, hang=2)
     for receipt in reason.receipts:
-        _receipt(screen, receipt)
+        _receipt(screen, receipt, places.get((receipt.path, receipt.line, receipt.item), ""))
 
 
 def _came_about(reason: Reason) -> str:
@@ -104,13 +108,15 @@ def _came_about(reason: Reason) -> str:
     return f"{'was changed' if later else 'came in'} {MAKERS.get(reason.record.origin, reason.record.origin)}"
 
 
-def _receipt(screen: Screen, receipt: Receipt) -> None:
+def _receipt(screen: Screen, receipt: Receipt, place: str) -> None:
     said = f"{receipt.path}:{receipt.line}" if receipt.line else receipt.path
     parts: list[Part] = [kept(said), (f"  {when(receipt.at)}" if receipt.at else "", "")]
     speaker = receipt.speaker or "said"
     parts.append((f"  {speaker}", TRUST[receipt.trust]))
     if speaker != receipt.trust:
         parts.append((f" ({receipt.trust})", FAINT))
+    if place:
+        parts.append((f"  item {receipt.item}: {place}", FAINT))
     screen.line(*parts, indent=2, hang=2)
     if receipt.verdict:
         screen.line((receipt.verdict, BAD), indent=4, hang=2)

@@ -37,7 +37,7 @@ def add(page: Page) -> Response:
     if kind not in {each.value for each in Kind}:
         raise ConfigError(page.words("no-such-kind", kind=kind))
     record = page.shelf.do(lambda memory: memory.add(text, kind=kind, group=group))
-    return page.turn(_where(page, record, "added"))
+    return _there(page, record, "added")
 
 
 def change(page: Page) -> Response:
@@ -68,18 +68,18 @@ def change(page: Page) -> Response:
     record = page.shelf.do(work)
     if what == "delete":
         near = page.form.get("next", "")
-        return page.turn(page.to(done="deleted", was=record.id, fragment=near if near.startswith("m-") else ""))
+        return page.turn(done="deleted", was=record.id, fragment=near if near.startswith("m-") else "")
     if page.form.get("back") == "line":
-        return page.turn(page.to(f"line/{record.id}", done=said))
-    return page.turn(_where(page, record, said))
+        return page.turn(f"line/{record.id}", done=said)
+    return _there(page, record, said)
 
 
-def _where(page: Page, record: Record, done: str) -> str:
-    """The line on the page of the memory where it stands; on its own page if it is out of sight."""
+def _there(page: Page, record: Record, done: str) -> Response:
+    """Go on to the line on the page of the memory where it stands; to its own page if it is out of sight."""
     snapshot = page.shelf.snapshot()
     if record.id not in snapshot.place:
-        return page.to(f"line/{record.id}", done=done)
-    return page.to(at=record.id, done=done, fragment=record.id)
+        return page.turn(f"line/{record.id}", done=done)
+    return page.turn(at=record.id, done=done, fragment=record.id)
 
 
 def answer(page: Page) -> Response:
@@ -90,11 +90,11 @@ def answer(page: Page) -> Response:
         raise ConfigError(page.words("no-such-action"))
     other = words if words != asked else ""
     page.shelf.do(lambda memory: memory.answer(id, yes, other if yes else ""))
-    return page.turn(page.to("inbox", done="accepted" if yes else "refused"))
+    return page.turn("inbox", done="accepted" if yes else "refused")
 
 
 def undo(page: Page) -> Response:
     """Take back one commit; what people changed since stays."""
     number = int(page.path["number"])
     page.shelf.do(lambda memory: memory.undo(number))
-    return page.turn(page.to("history", done="undone", was=number))
+    return page.turn("history", done="undone", was=number)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from . import actions, live, views
+from . import actions, forgetting, live, past, views
 from .bookcase import Bookcase
 from .page import Page as _Page
 from .page import View, failure, shown
@@ -48,16 +48,19 @@ def create_app(bookcase: Bookcase, *, token: str, port: Callable[[], int]) -> Gu
         post("/{key}/lines", actions.add),
         get("/{key}/line/{id}", views.line),
         post("/{key}/line/{id}", actions.change),
+        get("/{key}/line/{id}/forget", forgetting.look),
+        post("/{key}/line/{id}/forget", forgetting.forget),
+        get("/{key}/line/{id}/forgotten", forgetting.outcome),
         get("/{key}/gone", views.gone),
         get("/{key}/told", views.told),
         get("/{key}/inbox", views.inbox),
         post("/{key}/inbox/{id}", actions.answer),
-        get("/{key}/history", views.history),
-        get("/{key}/history/{number:int}", views.commit),
-        get("/{key}/history/{number:int}/undo", views.undoing),
+        get("/{key}/history", past.history),
+        get("/{key}/history/{number:int}", past.commit),
+        get("/{key}/history/{number:int}/undo", past.undoing),
         post("/{key}/history/{number:int}/undo", actions.undo),
-        get("/{key}/compare", views.compare),
-        get("/{key}/then", views.then),
+        get("/{key}/compare", past.compare),
+        get("/{key}/then", past.then),
         get("/{key}/conversation/{stem}", views.conversation),
         get("/{key}/work", views.work),
         get("/{key}/check", views.check),

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ...workspace.watching import Watching
 from .bookcase import Bookcase
-from .snapshot import Shelf
+from .snapshot import Shelf, Signature, version_of
 
 ALIVE = 15.0
 """Seconds after which a line is sent although nothing changed, so that a connection that is gone is noticed."""
@@ -53,19 +53,27 @@ class Live:
 
 
 async def events(request: Request) -> Response:
-    """A line for each time that what a page shows has changed; ends when the page or the server does."""
+    """A line for each time that what a page shows has changed; ends when the page or the server does.
+
+    `since` is the version that the page shows: what changed before its browser asked for events is told at once. A
+    browser that asks again says the last version that it was told.
+    """
     key = request.path_params["key"]
     shelf = request.app.state.bookcase.shelves().get(key)
     if shelf is None:
         return Response(status_code=404)
-    return StreamingResponse(_told(request, key, shelf), media_type="text/event-stream")
+    since = request.headers.get("last-event-id") or request.query_params.get("since", "")
+    return StreamingResponse(_told(request, key, shelf, since), media_type="text/event-stream")
 
 
-async def _told(request: Request, key: str, shelf: Shelf) -> AsyncIterator[bytes]:
+async def _told(request: Request, key: str, shelf: Shelf, since: str) -> AsyncIterator[bytes]:
     live: Live = request.app.state.live
     changes = await asyncio.to_thread(live.changes, key, shelf)
-    known, seen, quiet = await asyncio.to_thread(shelf.signature), changes(), 0.0
-    yield b"retry: 2000\n\n"
+    seen, known, quiet = changes(), await asyncio.to_thread(shelf.signature), 0.0
+    version = version_of(known)
+    yield f"retry: 2000\nid: {version}\n\n".encode()
+    if since not in ("", version):
+        yield _changed(known)
     while not live.closing and not await request.is_disconnected():
         await asyncio.sleep(LOOKED)
         quiet += LOOKED
@@ -74,7 +82,11 @@ async def _told(request: Request, key: str, shelf: Shelf) -> AsyncIterator[bytes
             now = await asyncio.to_thread(shelf.signature)
             if now != known:
                 known, quiet = now, 0.0
-                yield b"event: changed\ndata: 1\n\n"
+                yield _changed(now)
         if quiet >= ALIVE:
             quiet = 0.0
             yield b": alive\n\n"
+
+
+def _changed(signature: Signature) -> bytes:
+    return f"id: {version_of(signature)}\nevent: changed\ndata: 1\n\n".encode()

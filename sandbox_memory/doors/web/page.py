@@ -16,12 +16,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import LostUpdate, SandboxMemoryError, Unknown
-from . import markdown
+from ...governance.redaction import redact
+from ...governance.secrets import PLACEHOLDER
+from . import causes, markdown
 from .bookcase import Bookcase
 from .snapshot import Shelf, Snapshot
 from .wording import LANGUAGES, Words, chosen
 
+TYPED = ("text", "group")
+"""The fields of forms that hold what a person typed to be remembered."""
 THEMES = ("auto", "light", "dark")
+TOLD = 5
+"""How many secrets of one form are told."""
 COOKIE = "sandbox-memory-"
 """What the names of the two cookies begin with; they hold how the page looks, and nothing else."""
 RECENT = 1.0
@@ -35,6 +41,7 @@ def _environment() -> Environment:
     loader = FileSystemLoader(folder)
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals |= {"inline": markdown.inline, "block": markdown.block, "compared": markdown.compared}
+    made.globals |= {"cause": causes.cause, "standing_place": causes.place}
     made.filters |= {"visible": markdown.visible, "lang": _lang}
     return made
 
@@ -61,6 +68,17 @@ class Page:
         self.key = str(self.path.get("key", ""))
         if self.key and self.key not in self.shelves:
             raise Unknown(self.words("no-such-memory"))
+        self.replaced: tuple[str, ...] = ()
+        if self.key and not form.keys().isdisjoint(TYPED):
+            self._clean()
+
+    def _clean(self) -> None:
+        """Replace the secrets in what was typed before anything else sees it; `replaced` are their placeholders."""
+        salt = self.shelf.memory.pipeline.store.salt
+        clean = {name: redact(text, salt) if name in TYPED else text for name, text in self.form.items()}
+        found = (each for name in TYPED for each in PLACEHOLDER.findall(clean.get(name, "")))
+        typed = "\n".join(self.form.get(name, "") for name in TYPED)
+        self.form, self.replaced = clean, tuple(dict.fromkeys(each for each in found if each not in typed))
 
     @property
     def shelf(self) -> Shelf:
@@ -101,15 +119,17 @@ class Page:
             "languages": LANGUAGES,
             "themes": THEMES,
             "done": str(self.query.get("done", "")),
+            "replaced": self.replaced or tuple(PLACEHOLDER.findall(self.query.get("replaced", "")))[:TOLD],
             "folders": {key: self.bookcase.folder(key) for key in self.shelves},
             "root": self.bookcase.root,
             "again": self.request.url.path.removeprefix("/") + (f"?{self.request.url.query}" if self.query else ""),
         }
         return HTMLResponse(_environment().get_template(template).render(common | context), status)
 
-    def turn(self, address: str) -> Response:
-        """Go on to a page after something was done."""
-        return RedirectResponse(address, 303)
+    def turn(self, path: str = "", fragment: str = "", **query: object) -> Response:
+        """Go on to a page of this memory after something was done; it says at its top which secrets were replaced."""
+        replaced = "".join(self.replaced[:TOLD])
+        return RedirectResponse(self.to(path, "" if replaced else fragment, **query, replaced=replaced), 303)
 
 
 View = Callable[[Page], Response]

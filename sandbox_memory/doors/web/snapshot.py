@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from ...layout import Layout
 from ...lexical import Index
+from ...pipeline.forgetting.files import Place
 from ...pipeline.reports import due
 from ...pipeline.settle import Seen
 from ...records import Record, Status
@@ -32,6 +33,8 @@ LONGEST = 100
 MOST_FOUND = 200
 """How many lines a search gives at most."""
 
+BY = "web"
+"""Who commits what a person does on the page, as the ledger says."""
 TRIES = 4
 """How often the files are looked at until nobody has changed them meanwhile."""
 
@@ -166,6 +169,20 @@ class Snapshot:
         return [(id, f"{r.text}\n{r.group}\n{r.subject}\n{id}".casefold()) for id, r in known.items()]
 
 
+@dataclass(frozen=True)
+class Forgotten:
+    """What forgetting a line came to, without a word of it: where it stood, where it still stands, its receipts.
+
+    `retold` are the ids of lines that stay, told from other conversations.
+    """
+
+    places: int
+    files: int
+    left: tuple[Place, ...] = ()
+    receipts: tuple[str, ...] = ()
+    retold: tuple[str, ...] = ()
+
+
 class Shelf:
     """One memory, whose files are read anew only after they have changed. Every method may be called from any thread.
 
@@ -179,14 +196,24 @@ class Shelf:
         self._kept: tuple[Signature, Snapshot] | None = None
         self._index, self._indexed = Index(), dict[str, str]()
         self._looked = 0.0
+        self.forgotten: dict[str, Forgotten] = {}
+        """What became of the lines that were forgotten here, by their ids."""
+        self.forgetting = threading.Lock()
+        """Held while one is: whoever presses twice forgets once."""
 
     @property
     def memory(self) -> OpenMemory:
         """The memory itself; use it in `do`."""
         with self._lock:
             if self._memory is None:
-                self._memory = self._open()
+                self._memory = self._opened()
             return self._memory
+
+    def _opened(self) -> OpenMemory:
+        """The memory, opened anew; what is asked of it is asked by a person on the page."""
+        memory = self._open()
+        memory.pipeline.store.asker = BY
+        return memory
 
     @property
     def layout(self) -> Layout:
@@ -222,7 +249,7 @@ class Shelf:
             store = self.memory.pipeline.store
             seen = run(store.see())
             others, _ = store.others_open(seen.open_marks)
-            version = f"{abs(hash(signature)):x}"
+            version = version_of(signature)
             use = read(seen.usage, store.at())
             about = store.agents_elsewhere(others) and not store.guard.key
             snapshot = Snapshot(version, state, seen, use, self._indexes(state), about, self)
@@ -231,7 +258,7 @@ class Shelf:
 
     def apart(self, work: Callable[[OpenMemory], T]) -> T:
         """Do something that takes long with a memory of its own, so that pages are answered meanwhile."""
-        return work(self._open())
+        return work(self._opened())
 
     def _indexes(self, state: State) -> Index:
         """The index with what changed since the last time."""
@@ -243,6 +270,11 @@ class Shelf:
                 self._index.add(id, text)
         self._indexed = texts
         return self._index
+
+
+def version_of(signature: Signature) -> str:
+    """A name for what the files were, as long as this process lives."""
+    return f"{abs(hash(signature)):x}"
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -21,7 +21,6 @@ LINES = 60
 """How many lines a page shows, to the end of their group."""
 FOUND = 40
 """How many of the lines that a search found are shown at first."""
-COMMITS = 40
 RUNS = 10
 LONG = 12_000
 """Characters of one item of a conversation beyond which it is cut."""
@@ -181,61 +180,6 @@ def _asked(proposal: Proposal) -> Mapping[str, Any]:
         "quotes": [str(quote) for quote in quotes][:3],
         "deletes": bool(proposal.operations) and all(o.op == "delete" for o in proposal.operations),
     }
-
-
-def history(page: Page) -> Response:
-    """The commits, newest first, by their days."""
-    commits = page.snapshot.history
-    maker = str(page.query.get("by", ""))
-    makers = sorted({str(commit["actor"]) for commit in commits})
-    chosen = [c for c in commits if (not maker or c["actor"] == maker) and _tells(c)]
-    number, pages = page.number("page"), max(1, -(-len(chosen) // COMMITS))
-    part = chosen[(number - 1) * COMMITS : number * COMMITS]
-    days: dict[str, list[Mapping[str, Any]]] = {}
-    for commit in part:
-        days.setdefault(page.words.day(str(commit["at"])), []).append(commit)
-    return page.render(
-        "history.html", days=days, total=len(chosen), makers=makers, maker=maker, number=number, pages=pages
-    )
-
-
-def _tells(commit: Mapping[str, Any]) -> bool:
-    """False for a commit in which nothing but costs and settings was noted."""
-    return any(operation["op"] != "usage" for operation in commit["operations"])
-
-
-def commit(page: Page) -> Response:
-    """One commit as a whole."""
-    number = int(page.path["number"])
-    found = next((c for c in page.snapshot.history if c["commit"] == number), None)
-    if found is None:
-        raise Unknown(page.words("no-such-commit", number=number))
-    return page.render("commit.html", commit=found)
-
-
-def undoing(page: Page) -> Response:
-    """What taking a commit back would do, before it is done."""
-    number = int(page.path["number"])
-    undone = page.shelf.do(lambda memory: memory.undo(number, dry_run=True))
-    return page.render("undo.html", number=number, undone=undone)
-
-
-def compare(page: Page) -> Response:
-    """What changed between two times or commits."""
-    before, after = (str(page.query.get(name, "")).strip() for name in ("from", "to"))
-    found = page.shelf.do(lambda memory: memory.diff(before, after or None))
-    return page.render("compare.html", found=found, before=before, after=after)
-
-
-def then(page: Page) -> Response:
-    """The memory as it was at a time or after a commit, and what has become of each line."""
-    when = str(page.query.get("when", "")).strip()
-    known = page.shelf.do(lambda memory: memory.as_of(when))
-    groups: dict[str, list[Record]] = {}
-    for record in known.records:
-        groups.setdefault(record.group, []).append(record)
-    state = page.snapshot.state
-    return page.render("then.html", then=known, groups=groups, now=state.records, seen=state.visible(), when=when)
 
 
 def conversation(page: Page) -> Response:

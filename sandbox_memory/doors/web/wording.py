@@ -52,7 +52,7 @@ class Words:
         """What `lang` says of the interface."""
         return "zh-Hans" if self.language == "zh" else "en"
 
-    def __call__(self, name: str, **given: object) -> str:
+    def __call__(self, name: str, /, **given: object) -> str:
         """The text of that name; `n` chooses between its singular and its plural, parted by ` | `."""
         text = self._texts[name]
         if "n" in given and " | " in text:
@@ -82,6 +82,13 @@ class Words:
         if self.language == "zh":
             return f"{local.year}年{local.month}月{local.day}日"
         return f"{local.day} {local:%b} {local.year}"
+
+    def zone(self) -> str:
+        """The zone of this machine, in which all times are shown and asked for."""
+        now = datetime.now().astimezone()
+        name, ahead = now.tzname() or "", f"{now:%z}"
+        shown = f"UTC{ahead[:3]}:{ahead[3:5]}" if now.utcoffset() else "UTC"
+        return shown if name in (shown, "") or not name.isalpha() else f"{name}, {shown}"
 
     def age(self, at: str, now: datetime | None = None) -> str:
         """How long ago a time is, in its largest unit."""

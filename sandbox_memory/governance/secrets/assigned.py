@@ -23,8 +23,13 @@ _STEMS = (
     *(b"kennwort", b"contrase", b"clave"),
 )
 """What every sensitive name has in it. The patterns below are tried where one begins, and there only."""
-_WITHIN = {b"sw": re.compile(rb"[^pas]sw|sw"), b"auth": re.compile(rb".?author", re.DOTALL)}
-"""Where the two most common stems begin words that are no names: `answer`, `author`."""
+_WITHIN = {
+    b"sw": re.compile(rb"[^pas]sw|sw"),
+    b"auth": re.compile(rb".?author", re.DOTALL),
+    b"pass": re.compile(rb".?pass(?:eng|ed|es|ing|age|ive|ion|port)", re.DOTALL),
+    b"token": re.compile(rb".?tokens[\"\\_]", re.DOTALL),
+}
+"""Where the most common stems begin words that are no names: `answer`, `author`, `passenger`, `total_tokens`."""
 _WIDE_STEMS = re.compile(
     "密码|密碼|口令|密钥|密鑰|秘钥|金鑰|令牌|私钥|私鑰|授权码|授權碼|凭证|憑證|[Пп]ароль|パスワード|비밀번호|비번|hasło|Hasło|şifre|Şifre|lösenord|Lösenord"
 )
@@ -210,10 +215,15 @@ _BESIDE = frozenset("\"'`])\\>")
 _SPEAKING = frozenset(("", "?", ".", ",", "\n"))
 
 
+def _says(following: str) -> bool:
+    """True for what may follow a name in a sentence."""
+    return following == " " or following in _SPEAKING or following > "\x7f"
+
+
 def _at(text: str, at: int, after: int, first: int, name: str, kind: str | None) -> Span | None:
     """The secret that is given to the name from `first` to `after` whose last part begins at `at`, if one is."""
     following = text[after : after + 1]
-    if following == " " or following in _SPEAKING or following > "\x7f":
+    if _says(following):
         if (found := spoken(text, at)) or kind is None:
             return found
     elif kind is None:
@@ -244,6 +254,9 @@ def assigned(masked: Masked) -> Iterator[Span]:
         after = rest.end() if rest else at
         first, name = name_at(text, at, after)
         kind = sensitive(_spaced(text, first, name))
+        if kind is None and not wide and not _says(text[after : after + 1]):
+            done = after
+            continue
         if kind and at >= tabled and (sign := header_at(text, first, after)):
             spans, tabled = table(text, at, sign)
             yield from spans

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
 Span = tuple[int, int, str]
 """Where a secret stands in a text, start and end, and its kind."""
@@ -40,32 +39,19 @@ class Masked:
 
     def __init__(self, text: str) -> None:
         self.text = text
-
-    @cached_property
-    def spaced(self) -> str:
-        """The text with blanks for what is escaped in it, as `\\n` or a colour is: words begin after that."""
-        text = self.text
         if "\\" in text:
             text = text.replace("\\n", "\\ ").replace("\\r", "\\ ").replace("\\t", "\\ ")
         for sign, pattern in _ESCAPED:
             if sign in text:
                 text = pattern.sub(_blank, text)
-        return text
-
-    @cached_property
-    def data(self) -> bytes:
+        self.spaced = text
+        """The text with blanks for what is escaped in it, as `\\n` or a colour is: words begin after that."""
+        self.data = text.encode("latin-1", "replace")
         """The spaced text in Latin-1, a `?` for every character that is not."""
-        return self.spaced.encode("latin-1", "replace")
-
-    @cached_property
-    def lower(self) -> bytes:
+        self.lower = self.data.lower()
         """The same with ASCII letters in lower case."""
-        return self.data.lower()
-
-    @cached_property
-    def numbers(self) -> bytes:
+        self.numbers = self.data.translate(_NUMBERS)
         """`d` for a digit, `A` for a capital, a blank for a blank or a hyphen, points as they are, `x` for the rest."""
-        return self.data.translate(_NUMBERS)
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """The stretches of at least 16 ASCII letters, digits, hyphens and underscores, in order."""

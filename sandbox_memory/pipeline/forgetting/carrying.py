@@ -33,6 +33,8 @@ logger = logging.getLogger("sandbox_memory")
 ROUNDS = 4
 """How often it is gone over: others may write meanwhile."""
 TRIES = 20
+WIDE, FEW = 0.1, 3
+"""The share of all memories from which on words that are to be forgotten are too common, and how many those are."""
 
 
 @dataclass
@@ -41,7 +43,7 @@ class Outcome:
 
     `found` is where it stood, `left` where it still stands. `records`, over which it iterates, are those that are
     forgotten, as they were; `retold` those that other evidence supports, as they are told from it. `receipts` are the
-    files that recognise it later. With `dry` nothing was changed.
+    files that recognise it later. With `dry` nothing was changed. It was looked for in `of` memories.
     """
 
     erasure: Erasure
@@ -51,6 +53,13 @@ class Outcome:
     retold: list[Record] = field(default_factory=list)
     receipts: list[str] = field(default_factory=list)
     dry: bool = False
+    of: int = 0
+
+    @property
+    def wide(self) -> bool:
+        """True for words that are in so many memories that more is meant than a person is likely to mean."""
+        hit = len(self.records) + len(self.retold)
+        return "text" in self.erasure.way and hit >= FEW and hit > WIDE * self.of
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,21 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...document import Document
-from ...errors import ConfigError, Conflict, SandboxMemoryError
+from ...errors import ConfigError, Conflict, LostUpdate, SandboxMemoryError
 from ...folding import fold
-from ...governance.forgetting import Erasure, Marks, tokens
+from ...governance.forgetting import Erasure
 from ...ledger import Operation
 from ...notes import body
-from ...records import Evidence, Record, Status
+from ...records import Evidence, Status
 from ...state import State
 from ...trusting import anchoring
 from ...workspace import Replace, digest
 from ..reports import Due, due
-from ..settle import Change, Maker, Prepared, Seen
+from ..settle import Change, Maker, Seen
 from ..store import Store
 from . import carrying, files, receipts, seeking
 from .carrying import Outcome
 from .history import Reach
+from .leftover import standing, told
 from .naming import Naming, Wanted
 from .receipts import Receipt
 
@@ -51,23 +51,30 @@ logger = logging.getLogger("sandbox_memory")
 ACTOR = "forgetting"
 """Who commits it where nobody is known to have asked for it."""
 TRIES = 20
-TOLD, MOST = 5, 4
-"""Of how many deleted lines it is told where they still stand, and how many places of each."""
 
 
 async def forget(
-    pipeline: Pipeline, wanted: Wanted, *, dry_run: bool = False, actor: str = "cli", receipt: Path | None = None
+    pipeline: Pipeline,
+    wanted: Wanted,
+    *,
+    expected: Mapping[str, int] | None = None,
+    dry_run: bool = False,
+    receipt: Path | None = None,
 ) -> Outcome:
     """Forget what is wanted, everywhere in this memory, and search again; with `dry_run` only tell where it stands.
 
     A receipt goes into the user's state folder and, with `receipt`, to that file. Raises `Unknown` for what is not
-    there, `SandboxMemoryError` for nothing to look for.
+    there, `LostUpdate` for a record that is not at its `expected` version, and `SandboxMemoryError` for nothing to look
+    for.
     """
     if not wanted.way:
         raise SandboxMemoryError("say what to forget: an id, a subject, a conversation, a user or some words")
-    store = pipeline.store
+    store, actor = pipeline.store, pipeline.store.asker
     for _ in range(TRIES):
         state = (await pipeline.adopt(dry=dry_run)).state
+        for id, version in (expected or {}).items():
+            if id in state.records and state.records[id].version != version:
+                raise LostUpdate(id, version, state.records[id].version, state.records[id].text, "")
         paths = await seeking.everything(store)
         data = await seeking.read(store, paths)
         erasure, spans = _erasure(store, state, data, wanted, actor)
@@ -78,6 +85,7 @@ async def forget(
         operations = carrying.plan(store, state, reach, data)
         outcome = Outcome(erasure, sorted(found, key=lambda place: (place.path, place.line)), dry=dry_run)
         gone = {each.id for each in operations if each.op == "forget"}
+        outcome.of = sum(record.status is not Status.FORGOTTEN for record in state.records.values())
         outcome.records = [record for record in state.records.values() if record.id in gone]
         told = {each.id: str(each.body["text"]) for each in operations if each.op == "restate"}
         outcome.retold = [replace(state.records[id], text=text) for id, text in told.items()]
@@ -293,47 +301,3 @@ async def scrub(store: Store, pending: list[Due]) -> list[Due]:
             except Conflict:
                 continue
     return due(await store.see(), fold(store.ledger)) if found else pending
-
-
-async def told(store: Store, done: Prepared) -> None:
-    """Log where lines that a person has just deleted from the markdown still stand."""
-    gone = [operation.id for operation in done.adopted if operation.op == "delete"]
-    records = [done.state.records[id] for id in gone if id in done.state.records]
-    for record in records[:TOLD]:
-        paths = list(dict.fromkeys(named(place) for place in await standing(store, [record])))
-        if paths:
-            more = f" and {len(paths) - MOST} more" if len(paths) > MOST else ""
-            logger.warning(
-                "sandbox memory: %s was deleted from the markdown; it still stands in %s%s; `sandbox-memory forget %s` "
-                "removes it there too",
-                record.id,
-                ", ".join(paths[:MOST]),
-                more,
-                record.id,
-            )
-
-
-def named(place: files.Place) -> str:
-    """A place as `FILE:LINE`; of notes the file alone."""
-    return f"{place.path}:{place.line}" if place.path.endswith(".jsonl") and place.line else place.path
-
-
-async def standing(store: Store, records: Sequence[Record]) -> list[files.Place]:
-    """Where lines that were deleted still stand: their transcripts, and what was derived of these."""
-    layout = store.layout
-    texts = [text for record in records for text in (record.text, *(e.quote for e in record.evidence)) if text]
-    erasure = Erasure("f-0000000000", store.at(), "", "id", Marks.of("00" * 16, map(tokens, texts)))
-    state = fold(store.ledger)
-    paths: dict[str, None] = {}
-    for stem in sorted({e.rollout for record in records for e in record.evidence}):
-        paths[layout.session(f"{stem}.jsonl")] = None
-        paths[layout.memory(f"raw_memories/{stem}.md")] = None
-        if stem in state.rollouts and state.rollouts[stem].summary_file:
-            paths[layout.memory(state.rollouts[stem].summary_file)] = None
-    data = await seeking.read(store, list(paths))
-    found: list[files.Place] = []
-    for path, content in data.items():
-        stem = posixpath.basename(path).removesuffix(".jsonl")
-        said = path.endswith(".jsonl")
-        found += files.in_transcript(path, content, erasure, stem) if said else files.in_text(path, content, erasure)
-    return found

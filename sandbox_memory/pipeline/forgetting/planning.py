@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,10 @@ from .history import Reach
 
 LONGEST = 300
 """Characters of a quote that a line is told from at most."""
+SAME = 0.5
+"""Share of a line's words that a quote has which says the same."""
+_HARD = re.compile(r"[!-~]*[\d_][!-~]*")
+_CJK = re.compile("[\u3400-\u9fff]")
 _TOLD = (Status.ACTIVE, Status.HELD)
 
 
@@ -80,7 +85,7 @@ class Planner:
         text, bad = record.text, self.marks.holds(record.text)
         if bad or (lost and not record.protected and ungrounded(text, [each.quote for each in evidence])):
             whole = [each for each in evidence if each in record.evidence]
-            text = "" if bad and record.status not in _TOLD else self._from(whole)
+            text = "" if bad and record.status not in _TOLD else self._from(whole, record)
             if not text:
                 return None
         elif lost and not evidence and not record.protected:
@@ -101,9 +106,19 @@ class Planner:
     def _named(self, record: Record) -> bool:
         return self.marks.holds([record.subject, record.group, record.section])
 
-    def _from(self, evidence: Sequence[Evidence]) -> str:
-        """A line told in the words of what is left: the most trusted quote, of these the longest."""
-        fit = [each for each in evidence if len(each.quote) <= LONGEST and len(meaning(each.quote)) > 1]
+    def _from(self, evidence: Sequence[Evidence], record: Record) -> str:
+        """A line told in the words of what is left: the most trusted quote, of these the longest.
+
+        Only by one that says what the line said: a quote that gave it a name or a place is no line by itself.
+        """
+        lost = {each.rollout for each in record.evidence if each not in evidence}
+        fit = [
+            each
+            for each in evidence
+            if len(each.quote) <= LONGEST
+            and len(meaning(each.quote)) > 1
+            and retells(each.quote, remains(masked(record.text, self.marks)), beside=each.rollout in lost)
+        ]
         best = max(fit, key=lambda each: (each.trust, len(each.quote)), default=None)
         return body_of(one_line(best.quote)) if best is not None and not self.marks.holds(best.quote) else ""
 
@@ -232,6 +247,18 @@ class Planner:
                 yield Operation("drop_skill", name)
             text = masked(skill.text.replace(name, other), self.marks)
             yield Operation("write_skill", other, facts, {"text": text})
+
+
+def retells(quote: str, text: str, *, beside: bool) -> bool:
+    """True if a quote says what is left of a line, names and numbers aside: the more so if it stood `beside` what goes.
+
+    Across languages it cannot be judged, and is taken to.
+    """
+    own, known = (meaning(_HARD.sub(" ", each)) for each in (quote, text))
+    if not own or not known or bool(_CJK.search(quote)) is not bool(_CJK.search(text)):
+        return bool(own)
+    least = len(known) if beside else min(len(own), len(known))
+    return len(own & known) >= SAME * least
 
 
 def _rest(place: Evidence, said: str) -> Evidence | None:

@@ -6,9 +6,7 @@ A request is open if it leaves the text to the rest of the message: "translate t
 
 from __future__ import annotations
 
-import re
-
-from .words import LETTERS, THING
+from .words import LETTERS, THING, Phrase
 
 _NOUN = (
     rf"(?:{LETTERS}|sentences?|wording|phrases?|words|lines?|drafts?|essays?|statements?|claims?|quotes?|poems?|lyrics|"
@@ -221,10 +219,6 @@ def _of(pattern: str, what: str) -> str:
     return pattern.replace("THIS", what)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 _LETTER = (
     rf"(?:{LETTERS}|note|notice|sms|memo|flyer|leaflet|"
     r"statement|quote|claim|essay|draft|poem|description|wording|sentence|phrase)"
@@ -241,7 +235,7 @@ _WORKS = (
     rf"(?:{_WORK}|explain|tell me|understand|know) (?:me |to me )?what (?:this|they|he|she|these)\b"
 )
 
-OPEN = _compiled(
+OPEN = Phrase(
     rf"{_BEGIN}(?:{_of(f'{_WORKS}|{_REMADE}|{_ABOUT}|{_HERE}', _THIS)}|{_FIX}(?=\W*$))|{_CAME}|{_SOURCE}|{_HERES}|"
     rf"(?:^|(?<=[.!?…] ))(?![^.!?\n]*\b{_DOING} (?:this|these)\b)(?=[^.!?\n]{{1,160}}\?)[^.!?\n]{{0,120}}?\b"
     rf"(?<!^){_THIS}(?! (?:\w+ )?{_WORKING})(?=[^.!?\n]*\?)|[\w]+'s (?:\w+ )?{_LETTER}\b(?=[^.!?\n]*\?)|"
@@ -251,40 +245,40 @@ OPEN = _compiled(
     r"(?: [\w'’-]+){0,6}\W*$"
 )
 """A request on a text that stands somewhere in the message."""
-BACK = _compiled(
+BACK = Phrase(
     rf"{_BEGIN}(?:(?:{_WORK}|(?:reply|respond|answer)(?:ing)?(?: to)?|{_EDIT}|explain|(?:summary|translation|gist) of) "
     rf"(?:me )?{_THAT}|{_of(f'{_APART}|{_REMADE}|{_JUDGED}', _THAT)})"
 )
 """A request on a text that stands before it."""
-WRITTEN = _compiled(
+WRITTEN = Phrase(
     rf"\b(?:an?|another|her|his|their|this|my) (?:[\w'-]+ ){{0,2}}?(?:{_LETTER}|apology|speech|bio|caption|"
     r"blurb|story|toast)\b[^?\n]*\b(?:it|that|them)\b"
 )
 """What the text is that a request calls "it"."""
-AHEAD = _compiled(rf"\b{_AHEAD}\b")
+AHEAD = Phrase(rf"\b{_AHEAD}\b")
 """A text that stands after it."""
-NAMED = _compiled(rf"\b(?:{_AHEAD}|(?:this|these) (?:\w[\w'-]* ){{0,2}}?{_LETTER})\b")
+NAMED = Phrase(rf"\b(?:{_AHEAD}|(?:this|these) (?:\w[\w'-]* ){{0,2}}?{_LETTER})\b")
 """A text that may stand after it in the same line."""
-ANNOUNCES = _compiled(
+ANNOUNCES = Phrase(
     rf"^\W*{_POLITE}(?:in|into|to) {_LANGUAGE}\b[^.!?:：\n]{{0,20}}$|"
     rf"\b(?!{_DOING} )[\w'-]+ (?:this|these)\b(?! {_THINGS}\b)(?! (?:\w+ )?{_WORKING})(?! way) [^.!?:：\n]{{1,40}}$|"
     rf"{_BEGIN}(?:{_FIX}|{_DICTATED}|{_PASSED_ON}|(?:{_WORK}|get the gist of) {_WHOSE}{THING}\b[^.!?:：\n`/]{{0,40}}|"
     rf"(?:this|his|her|their) (?:[\w'-]+ ){{0,2}}?(?!{_SMALL}){_LETTER}|{_of(_WORKS, _THAT)})\s*$"
 )
 """Before a colon: what follows it is a text to be worked on, or to be written."""
-ANNOUNCES_LINES = _compiled(
+ANNOUNCES_LINES = Phrase(
     rf"{_BEGIN}(?:{_WORK}|{_EDIT}|{_LOOK}) {_WHOSE}{_NOUN}\b[^.!?:：\n`/]{{0,40}}\s*$|^\W*{_POLITE}{_LOOK}\s*$|"
     rf"^\W*{_POLITE}{_WORK}\b[^:：`/\n]{{0,100}}$"
 )
 """The same, if the colon ends its line."""
-SPEAKS = _compiled(
+SPEAKS = Phrase(
     rf"(?:^|[,;.] *|\b(?:and|but|so) )(?:{_THEY}|(?!(?:i|we|you)\b)[^,;.!?:\n]{{1,60}} )(?:{_TOLD}|{_SPOKE})"
     r"(?<!i said)(?<!we said)(?<!you said)(?<!i say)(?<!i told you)\s*$"
 )
 """Before a colon: somebody else's words follow."""
-SPEAKS_LINES = _compiled(rf"^\W*{_THEY}{_TOLD} (?:on|in|to|at|from|via|under|during|about) [^.!?:：\n]{{1,40}}$")
+SPEAKS_LINES = Phrase(rf"^\W*{_THEY}{_TOLD} (?:on|in|to|at|from|via|under|during|about) [^.!?:：\n]{{1,40}}$")
 """The same, if the colon ends its line."""
-OWN = _compiled(
+OWN = Phrase(
     r"\b(?:(?:my|our) (?:\w+ )?(?:rules?|preferences?|conventions?|requirements?|wishes|setup|settings|defaults?|style|"
     r"guidelines?|instructions?|needs|habits|constraints|goals?|tasks?)|remember|keep in mind|always|never|from now on|"
     r"(?:what|how) (?:i|we) (?:want|need|think|like|prefer|do)|do (?:this|these|the following)|note (?:the following|"
@@ -292,29 +286,27 @@ OWN = _compiled(
     r"guidelines?))\b"
 )
 """In a request: what follows are the person's own wishes."""
-COURTESY = _compiled(
+COURTESY = Phrase(
     r"^\W*(?:(?:thanks?|thank you|thx|ty|cheers|please|pls|ok(?:ay)?|hi|hello|hey|best|regards|so much|a lot|"
     r"in advance|there|all|everyone|team|keep it \w+|make it \w+|asap|urgent(?:ly)?|no rush|quickly|briefly|"
     r"be (?:brief|honest|short)|good (?:morning|evening)|again|in \w+ (?:bullets?|sentences?|words?|lines?))\b"
     r"[\s,.!?–-]*)+$"
 )
-TASK = _compiled(
+TASK = Phrase(
     r"\b(?:implement|build|fix|add|create|make|do|use|change|update|set up|tasks?|features?|spec\w*|requirements?|"
     r"goals?|plan|steps?|context|background|setup|about (?:me|us|you)|notes?|facts?|rules?|preferences?|i|we|my|our|"
     r"please|ideas?|todos?|bug|issue|problem|question|request|important|style|conventions?|config\w*|data|example)\b"
 )
 """Before a colon: what follows is what a person wants done, or knows, however long it is."""
-SELF = _compiled(r"\b(?:i|we|my|our|me|us|mine|i'm|i've|i'd|we're|we've)\b")
-FIRST_PERSON = _compiled(
-    r"^\W*(?:(?:hi|hello|hey|ok|so|well|and|but)\b[\s,]*)*(?:i|we|my|our|i'm|i've|i'd|we're|we've)\b"
-)
+SELF = Phrase(r"\b(?:i|we|my|our|me|us|mine|i'm|i've|i'd|we're|we've)\b")
+FIRST_PERSON = Phrase(r"^\W*(?:(?:hi|hello|hey|ok|so|well|and|but)\b[\s,]*)*(?:i|we|my|our|i'm|i've|i'd|we're|we've)\b")
 """A person speaks of themselves."""
-RESUMES = _compiled(
+RESUMES = Phrase(
     r"^\W*(?:(?:hi|ok|so|well|now|anyway|and|but)\b[\s,]*)*(?:(?:i|we|my|our|i'm|i've|i'd|we're|we've)\b|"
     r"(?:can|could|would|will|should|do|does|did|is|are|what|how|why|when|where|which|who|any)\b[^.\n]{0,200}\?\s*$)"
 )
 """A paragraph in which the person goes on after somebody else's words."""
-ATTACHED = _compiled(
+ATTACHED = Phrase(
     rf"\b(?:attach(?:ed|ment|ments)|enclosed|uploaded)\b|\b(?:{_WORK}|{_EDIT}|{_LOOK}|{_TAKE}|{_OF}|compare|use|what|"
     r"which|does|do|is there|are there|any\w*|based on|according to)\b[^.!?:：\n]{0,40}?\b(?:the|this|these|that) "
     r"(?:\w+ ){0,2}?(?:file|document|doc|pdf|article|report|letter|mail|e-?mail|message|transcript|paper|contract|"

@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+
+class Phrase:
+    """A pattern, in any case, that is compiled when it is first looked for: that takes the large ones a second."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.IGNORECASE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place in the text where it matches."""
+        return self._compiled.search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """All of them."""
+        return self._compiled.finditer(text)
+
+
 THING = (
     r"(?:e-?mails?|mails?|messages?|texts?|sms|pages?|web ?pages?|web ?sites?|sites?|articles?|"
     r"(?:blog |forum |reddit )?posts?|threads?|tickets?|issue|"

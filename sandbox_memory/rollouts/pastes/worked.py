@@ -12,6 +12,7 @@ from . import requests as english
 from . import requests_zh as chinese
 from .marked import pasted
 from .prose import has_prose
+from .words import Phrase
 
 Span = tuple[int, int]
 LONGEST_LINE = 320
@@ -125,7 +126,7 @@ def opens(line: str) -> str:
     return BACK if _asks(english.BACK, plain) else ""
 
 
-def _asks(pattern: re.Pattern[str], line: str) -> bool:
+def _asks(pattern: Phrase, line: str) -> bool:
     """True if it is found in a sentence that does not say what the person always wants."""
     for found in pattern.finditer(line):
         first = max((stop.end() for stop in _SENTENCE_END.finditer(line, 0, found.start())), default=0)

@@ -109,6 +109,7 @@ document.addEventListener("keydown", (event) => {
     j: () => go(every[number + 1]),
     k: () => go(every[number - 1]),
     e: () => edit(at),
+    f: () => $(".forget", at)?.click(),
     Enter: () => $(".why", at)?.click(),
   }[event.key];
   if (done) {
@@ -142,8 +143,7 @@ async function follow() {
   if (!next) return location.reload();
   const focus = document.activeElement?.id;
   const open = all("details[open][id]").map((each) => each.id);
-  const note = $("#notes", next);
-  note.replaceChildren();
+  all("#notes > :not([data-stay])", next).forEach((note) => note.remove());
   $("#content").replaceChildren(...next.childNodes);
   const tabs = $("#tabs", found);
   if (tabs) $("#tabs").replaceChildren(...tabs.childNodes);
@@ -156,7 +156,7 @@ async function follow() {
 }
 
 function changed() {
-  if (dirty() || $(".edit[open]")) stale.hidden = false;
+  if (dirty() || $(".edit[open], [data-hold]")) stale.hidden = false;
   else follow();
 }
 

@@ -1,0 +1,177 @@
+"""Two saves of one line: the last one stands in the file, and what the other had made of it is asked about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sandbox_memory import open_memory
+
+from .editing import (
+    ID,
+    PORT,
+    REVIEW,
+    TABS,
+    begun,
+    consistent,
+    decide,
+    drop_line,
+    edit,
+    inbox,
+    read,
+    record,
+    settled,
+    summary,
+    write,
+)
+from .kit import handbook, process, state, texts
+
+HERS, HIS = "the staging port is 9443", "the staging port is 7443"
+OOLONG = "Alice prefers oolong tea"
+Edit = Callable[[str], str]
+
+
+def swap(old: str, new: str) -> Edit:
+    return lambda text: text.replace(old, new)
+
+
+def without(needle: str) -> Edit:
+    return lambda text: drop_line(text, needle)
+
+
+def rearranged(text: str) -> str:
+    """All lines in another order, in a group of another name, with a line of their own between them."""
+    head, *rest = text.split("## Reusable knowledge\n")
+    body, marker = rest[0].split("<!--")
+    turned = "\n".join(sorted(body.split("\n"), reverse=True))
+    return f"{head.replace('Notes', 'All my notes')}## Reusable knowledge\n{turned}\n- a line of mine\n\n<!--{marker}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """She saves, it is taken in, and he saves over it what he had opened before; `kept` is what is asked about."""
+
+    hers: Edit
+    his: Edit
+    stands: set[str]
+    kept: tuple[str, ...] = ()
+    she: Callable[[Path], Path] = handbook
+    he: Callable[[Path], Path] = handbook
+
+
+def nameless(text: str) -> str:
+    """The port in his words, and no line with its id."""
+    return ID.sub("", text.replace("8443", "7443"))
+
+
+BOTH = frozenset((REVIEW, TABS))
+CASES = {
+    "both change it": Case(swap("8443", "9443"), swap("8443", "7443"), {HIS, *BOTH}, (HERS,)),
+    "changed, then deleted": Case(swap("8443", "9443"), without("8443"), {*BOTH}, (HERS,)),
+    "changed, then typed over": Case(swap("8443", "9443"), swap(PORT, OOLONG), {OOLONG, *BOTH}, (HERS,)),
+    "added, then unknown": Case(swap("- never", f"- {OOLONG}\n- never"), swap("8443", "7443"), {OOLONG, HIS, *BOTH}),
+    "changed, then left": Case(swap("8443", "9443"), swap("myself", "alone"), {HERS, REVIEW[:-6] + "alone", TABS}),
+    "left, then deleted": Case(swap("myself", "alone"), without("8443"), {REVIEW[:-6] + "alone", TABS}),
+    "the same twice": Case(swap("8443", "9443"), swap("8443", "9443"), {HERS, *BOTH}),
+    "gone on with": Case(swap("8443", "9443"), swap("8443", "9443, since May"), {f"{HERS}, since May", *BOTH}),
+    "old summary": Case(swap("8443", "9443"), swap("8443", "7443"), {HIS, *BOTH}, (HERS,), he=summary),
+    "rearranged": Case(swap("8443", "9443"), rearranged, {HERS, "a line of mine", *BOTH}),
+    "ids gone": Case(swap("8443", "9443"), nameless, {HIS, *BOTH}, (HERS,)),
+    "in Chinese": Case(
+        swap("never use tabs in this repository", "never use tabs in this repository 仓库"),
+        swap("never use tabs in this repository", "never use tabs in this 项目"),
+        {PORT, REVIEW, "never use tabs in this 项目"},
+        ("never use tabs in this repository 仓库",),
+    ),
+    "her old words cut": Case(
+        swap(" in this repository", ""),
+        swap("repository", "repository, ever"),
+        {PORT, REVIEW, f"{TABS}, ever"},
+        ("never use tabs",),
+    ),
+    "his denies hers": Case(
+        swap("8443", "8443 and stays"),
+        swap("8443", "8443 and never stays"),
+        {f"{PORT} and never stays", *BOTH},
+        (f"{PORT} and stays",),
+    ),
+    "two of three": Case(
+        lambda text: text.replace("8443", "9443").replace("myself", "alone"),
+        lambda text: text.replace("8443", "7443").replace("myself", "with Bo"),
+        {HIS, REVIEW[:-6] + "with Bo", TABS},
+        (HERS, REVIEW[:-6] + "alone"),
+    ),
+    "deleted, then changed": Case(without("8443"), swap("8443", "7443"), {HIS, *BOTH}),
+    "wrapped by his editor": Case(
+        swap("8443", "9443"), swap("- the staging port", "* the staging\n  port"), {HERS, *BOTH}
+    ),
+    "her summary": Case(swap("8443", "9443"), swap("8443", "7443"), {HIS, *BOTH}, (HERS,), she=summary),
+    "out of an old summary": Case(swap("8443", "9443"), without("8443"), {*BOTH}, (HERS,), he=summary),
+    "over an old summary": Case(swap("8443", "9443"), swap(PORT, OOLONG), {OOLONG, *BOTH}, (HERS,), he=summary),
+    "typed over twice": Case(swap(PORT, OOLONG), swap(PORT, "Bo drives"), {OOLONG, "Bo drives", *BOTH}),
+    "typed over, then changed": Case(swap(PORT, OOLONG), swap("8443", "7443"), {OOLONG, HIS, *BOTH}),
+    "typed over, then deleted": Case(swap(PORT, OOLONG), without("8443"), {OOLONG, *BOTH}),
+}
+
+
+@pytest.mark.parametrize("accept", [True, False])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_last_save_stands_and_the_other_is_asked_about(tmp_path: Path, name: str, accept: bool) -> None:
+    root, case = begun("few", tmp_path / "ws"), CASES[name]
+    his = case.his(read(case.he(root)))
+    write(case.she(root), case.hers(read(case.she(root))))
+    process(root)
+    write(case.he(root), his)
+    process(root)
+    consistent(root)
+    assert texts(root) == case.stands
+    asked = re.findall(
+        r"^- \[ \] (?:replace “.*?” by|put back) “(.*)”\? \(from what you changed", read(inbox(root)), re.M
+    )
+    assert asked == list(case.kept)
+    settled(root)
+    for text in case.kept:
+        decide(root, accept, text)
+        assert (text in texts(root)) is accept
+    assert "- [" not in read(inbox(root))
+    consistent(root)
+    settled(root)
+
+
+def test_what_a_command_changed_is_kept_from_an_old_buffer(tmp_path: Path) -> None:
+    root = begun("few", tmp_path / "ws")
+    buffer = read(handbook(root)).replace("8443", "7443").replace(f"- {TABS}", "- tea")
+    open_memory(root).revise(record(root, PORT).id, HERS)
+    write(handbook(root), buffer)
+    process(root)
+    assert texts(root) == {HIS, REVIEW, "tea"}
+    assert f"replace “{HIS}” by “{HERS}”? (from a command, " in read(inbox(root))
+
+
+def test_an_editor_that_does_not_look_again_is_asked_nothing_about_its_own_words(tmp_path: Path) -> None:
+    root = begun("few", tmp_path / "ws")
+    buffer = read(handbook(root)).replace("- never", "- mine\n- never")
+    for port in ("9443", "7443", "6443", ""):
+        buffer = re.sub(r"port is \d+", f"port is {port}", buffer) if port else drop_line(buffer, "port is")
+        write(handbook(root), buffer)
+        process(root)
+        assert texts(root) == {*BOTH, "mine", *({f"the staging port is {port}"} if port else ())}
+        assert not state(root).proposals
+
+
+def test_it_is_said_in_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    root = begun("few", tmp_path / "ws")
+    his = read(handbook(root)).replace("8443", "7443").replace("myself", "with Bo")
+    edit(handbook(root), "8443", "9443")
+    process(root)
+    assert not caplog.messages
+    write(handbook(root), his)
+    process(root)
+    process(root)
+    assert caplog.messages == [
+        "sandbox memory: a line was changed by two saves; the last one stands, memories/INBOX.md asks about the other"
+    ]

@@ -1,0 +1,108 @@
+"""What a person types and does on the page: secrets in it are written nowhere, and the history says who it was."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from web_kit import HOME, Outline, client_of, everywhere, furnished, named
+
+from sandbox_memory.doors.plain import OpenMemory
+
+SECRETS = {
+    "a key": ("AKIA" + "QX3ZJ7N5WMB2RT4L", "AKIA" + "QX3ZJ7N5WMB2RT4L"),
+    "a password": ("The database password is " + "Vq7#mTz9rLw2", "Vq7#mTz9rLw2"),
+    "a token in Chinese": (
+        "部署令牌是 ghp_" + "8sK2mQ9vXz4LpR7tYw3BnC6dFh1JgE5aUoI0",
+        "ghp_8sK2mQ9vXz4LpR7tYw3BnC6dFh1JgE5aUoI0",
+    ),
+}
+"""What somebody types by mistake, and what of it is written nowhere."""
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> OpenMemory:
+    return furnished(tmp_path)
+
+
+@pytest.fixture
+def page(memory: OpenMemory, tmp_path: Path) -> TestClient:
+    return client_of(tmp_path)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("way", ["add", "group", "edit", "inbox", "conflict"])
+def test_a_secret_that_is_typed_is_written_nowhere_and_told_at_once(
+    page: TestClient, memory: OpenMemory, tmp_path: Path, way: str, kind: str
+) -> None:
+    text, secret = SECRETS[kind]
+    language = "zh" if "Chinese" in kind else "en"
+    record = named(memory, "Tuesdays")
+    change = {"expected": record.version, "was": record.text, "do": "save", "text": text}
+    if way == "conflict":
+        memory.revise(record.id, "Deploys go out on Thursdays.")
+    asked = next(p for p in memory.state().proposals.values() if "Releases" in p.text)
+    path, form = {
+        "add": ("lines", {"text": text, "kind": "fact"}),
+        "group": ("lines", {"text": "The door is blue.", "kind": "fact", "group": text}),
+        "edit": (f"line/{record.id}", change),
+        "conflict": (f"line/{record.id}", change),
+        "inbox": (f"inbox/{asked.id}", {"do": "accept", "asked": "Releases are cut from `main` only.", "text": text}),
+    }[way]
+    answer = page.post(HOME + path, data=form, headers={"accept-language": language})
+    assert answer.status_code == (409 if way == "conflict" else 200)
+    assert secret not in answer.text and secret not in str(answer.url)
+    (note,) = re.findall(r'<p class="note careful" data-stay>(.*?)</p>', answer.text)
+    (placeholder,) = re.findall(r"⟦secret:[^⟧]+⟧", note)
+    assert ("A secret was replaced by" if language == "en" else "密钥已换成") in note
+    assert secret.encode() not in everywhere(tmp_path, Path(os.environ["XDG_STATE_HOME"]))
+    told = {f"{each.text} {each.group}" for each in memory.records() if placeholder in f"{each.text} {each.group}"}
+    assert bool(told) == (way != "conflict"), "the placeholder of the note is the one that was written"
+
+
+def test_an_address_cannot_make_the_page_tell_of_secrets_in_words_of_its_own(page: TestClient) -> None:
+    shown = page.get(HOME, params={"replaced": "Call <b>555</b> ⟦secret:password#12ab⟧ ⟦secret:call me⟧"}).text
+    (note,) = re.findall(r'<p class="note careful" data-stay>(.*?)</p>', shown)
+    assert "⟦secret:password#12ab⟧:" in note and "555" not in note and "call me" not in note
+    assert "data-stay" not in page.get(HOME, params={"replaced": "nothing"}).text
+
+
+def test_what_a_person_does_on_the_page_is_told_as_that(page: TestClient, memory: OpenMemory) -> None:
+    earlier = memory.add("Whatever a command wrote.")
+    since = len(memory.history())
+    page.post(f"{HOME}lines", data={"text": "The wiki is at wiki.local.", "kind": "fact"})
+    record = named(memory, "wiki.local")
+    for form in (
+        {"do": "save", "text": "The wiki is at docs.local."},
+        {"do": "pin"},
+        {"do": "delete"},
+        {"do": "restore"},
+    ):
+        version = memory.state().records[record.id].version
+        assert page.post(f"{HOME}line/{record.id}", data={**form, "expected": version}).status_code == 200
+    for question in list(memory.state().proposals):
+        page.post(f"{HOME}inbox/{question}", data={"do": "accept"})
+    page.post(f"{HOME}history/{since + 1}/undo")
+    version = memory.state().records[record.id].version
+    page.post(f"{HOME}line/{record.id}/forget", data={"expected": version})
+    made = [commit for commit in memory.history() if commit["commit"] > since and commit["operations"]]
+    assert len(made) >= 8 and {commit["actor"] for commit in made} == {"web"}
+    assert memory.state().records[earlier.id].origin == "cli"
+    for path in ("history", f"history/{since + 1}", f"line/{named(memory, 'cut from').id}"):
+        assert "by a person on the page" in Outline(page.get(HOME + path).text).text
+    assert "by command" in Outline(page.get(f"{HOME}history/{since}").text).text
+    assert "由人在页面上" in page.get(f"{HOME}history", headers={"accept-language": "zh"}).text
+
+
+def test_what_a_person_changed_on_the_page_stays_when_what_was_before_is_undone(
+    page: TestClient, memory: OpenMemory
+) -> None:
+    record = named(memory, "Tuesdays")
+    number = next(c["commit"] for c in memory.history() if any(o["id"] == record.id for o in c["operations"]))
+    change = {"expected": record.version, "do": "save", "text": "Deploys go out on Mondays."}
+    page.post(f"{HOME}line/{record.id}", data=change)
+    assert page.post(f"{HOME}history/{number}/undo").status_code == 409
+    assert named(memory, "Mondays").id == record.id
