@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rollouts_kit import DEFAULT, talk
-
 from sandbox_memory.layout import Layout
 from sandbox_memory.models import ExtractionDraft, MemoryDraft, QuoteDraft
 from sandbox_memory.records import Rollout
 from sandbox_memory.stages import extraction
+
+from .rollouts_kit import DEFAULT, talk
 
 Said = tuple[str, str, str]
 """Role, message, and the quote from it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from rollouts_kit import DEFAULT, talk
-
 from sandbox_memory.layout import Layout
 from sandbox_memory.models import Answer, ExtractionDraft
 from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.records import Kind, RawMemory, Rollout
 from sandbox_memory.stages import extraction
+
+from .rollouts_kit import DEFAULT, talk
 
 
 def extracted(said: Rollout, layout: Layout = DEFAULT) -> RawMemory:

@@ -14,8 +14,6 @@ import pytest
 from agents import Model, ModelProvider, ModelSettings, MultiProvider, OpenAIProvider, RunConfig
 from agents.exceptions import UserError
 from pydantic import BaseModel
-from rollouts_kit import DEFAULT, talk
-from scripted import Scripted, calls, refuses
 
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.errors import ModelError, NoUsableModel
@@ -27,6 +25,8 @@ from sandbox_memory.records import Usage
 from sandbox_memory.stages import extraction
 
 from .kit import pipeline, said, state, texts
+from .rollouts_kit import DEFAULT, talk
+from .scripted import Scripted, calls, refuses
 
 SAID = talk(("user", "no, the port is 8443, not 8080"), ("call", "python serve.py"), ("output", "ok"))
 REQUEST = extraction.request(SAID, previous="", layout=DEFAULT, extra_prompt="Note the region.")

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import handbook, pipeline, process, run, said, state, tell
 
 from sandbox_memory.blocks import Block, join, split
 from sandbox_memory.config import MemoryGenerateConfig
@@ -21,6 +20,8 @@ from sandbox_memory.state import State
 from sandbox_memory.templates import fenced
 from sandbox_memory.tokens import estimate
 from sandbox_memory.workspace.local import LocalWorkspace
+
+from .kit import handbook, pipeline, process, run, said, state, tell
 
 PRESET = load_preset("default")
 LABELLED = re.compile(r'- (?:tool|agent|quoted): "[^"\n]*"')

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kit import LIMITS, agree, handbook, lines, pipeline, process, run, said, state, tell, texts
 
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.errors import SandboxMemoryError
 from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.pipeline import commands
 from sandbox_memory.records import RunCapture, Status
+
+from .kit import LIMITS, agree, handbook, lines, pipeline, process, run, said, state, tell, texts
 
 PORT = "Remember: the port of staging is 8443."
 FORMS = {

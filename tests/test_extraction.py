@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rollouts_kit import CODING, DEFAULT, GTM, talk
 
 from sandbox_memory.errors import ModelError
 from sandbox_memory.models import ExtractionDraft, MemoryDraft, QuoteDraft
@@ -14,6 +13,8 @@ from sandbox_memory.notes import raw_header, raw_memory_file, slug, summary_file
 from sandbox_memory.records import Kind, Trust
 from sandbox_memory.stages import extraction
 from sandbox_memory.transcript import locate
+
+from .rollouts_kit import CODING, DEFAULT, GTM, talk
 
 SAID = talk(
     ("user", "Please fix the port. No, the port is 8443, not 8080."),

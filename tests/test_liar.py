@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lying import MUTATORS, TRUE, Lie, Memory, Said, rows, table, verdict, verdict_on
-from rollouts_kit import DEFAULT, rollout, segment, talk
 
 from sandbox_memory.governance.attribution import failed, mixed, unsupported, whole
 from sandbox_memory.governance.grounding import ungrounded
@@ -32,6 +30,9 @@ from sandbox_memory.rollouts import parse_rollout
 from sandbox_memory.screening import Inputs
 from sandbox_memory.stages import extraction, planning
 from sandbox_memory.state import State
+
+from .lying import MUTATORS, TRUE, Lie, Memory, Said, rows, table, verdict, verdict_on
+from .rollouts_kit import DEFAULT, rollout, segment, talk
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
 ACCEPTED, REFUSED = 0.95, 0.99

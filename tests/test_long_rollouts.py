@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import mixed
 import pytest
-from kit import EchoModel, agree, lines, pipeline, process, run, state, tell, texts
-from tokenizing import count
 
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.errors import ModelError
@@ -27,6 +24,10 @@ from sandbox_memory.pipeline.store import Store
 from sandbox_memory.records import Usage
 from sandbox_memory.transcript import TOKENS
 from sandbox_memory.workspace.local import LocalWorkspace
+
+from . import mixed
+from .kit import EchoModel, agree, lines, pipeline, process, run, state, tell, texts
+from .tokenizing import count
 
 CORRECTION = "no, the port is 8443, not 8080"
 

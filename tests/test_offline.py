@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from offline_kit import extracted, texts
-from rollouts_kit import CODING, DEFAULT, GTM, rollout, segment, talk
 
 from sandbox_memory.errors import ModelError
 from sandbox_memory.governance.grounding import ungrounded
@@ -25,6 +23,9 @@ from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.records import Candidate, Kind, Record
 from sandbox_memory.rollouts import parse_rollout
 from sandbox_memory.rollouts.trust import others_words
+
+from .offline_kit import extracted, texts
+from .rollouts_kit import CODING, DEFAULT, GTM, rollout, segment, talk
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rollouts_kit import CODING, DEFAULT
 
 from sandbox_memory.layout import Layout
 from sandbox_memory.models import ConsolidationMaterial, DraftOperation
 from sandbox_memory.models.offline.consolidating import consolidate
 from sandbox_memory.models.offline.grouping import Groups, core
 from sandbox_memory.records import Candidate, Evidence, Kind, Record, Trust
+
+from .rollouts_kit import CODING, DEFAULT
 
 SUPPORT = Layout.of("memories/support", "sessions/support", "support")
 
@@ -414,10 +415,11 @@ def test_a_thousand_rollouts_against_two_hundred_records_end_in_time() -> None:
 
 def test_the_order_of_words_in_sets_decides_nothing() -> None:
     """The same answer under other hash seeds."""
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import test_offline_consolidation as t; print(t.digest())"
+    program = f"from {__name__} import digest; print(digest())"
     answers = {
         subprocess.run(
-            [sys.executable, "-c", program, str(Path(__file__).parent)],
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[1],
             env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
             capture_output=True,
             text=True,

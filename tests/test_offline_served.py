@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from rollouts_kit import talk
-from test_offline_speech import MANY, texts
 
 from sandbox_memory.models.offline import general
 from sandbox_memory.models.offline.sentences import title
 from sandbox_memory.records import Kind
 from sandbox_memory.sameness import Said, same
+
+from .rollouts_kit import talk
+from .test_offline_speech import MANY, texts
 
 # What an agent says to one customer, and the rule in it; an empty text where there is none.
 CASES = [

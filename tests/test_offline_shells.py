@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import pytest
-from test_offline_tools import Step, acted, extracted, lines, sh
 
 from sandbox_memory.models.offline.edited import in_diff
 from sandbox_memory.models.offline.failing import failure
 from sandbox_memory.models.offline.outputs import result_line, shown
 from sandbox_memory.models.offline.sentences import title
 from sandbox_memory.records import Kind
+
+from .test_offline_tools import Step, acted, extracted, lines, sh
 
 # ---------------------------------------------------------------- frames of runners
 

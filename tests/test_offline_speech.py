@@ -6,14 +6,15 @@ import random
 from dataclasses import replace
 
 import pytest
-from offline_kit import extracted, said_by_user, texts
-from rollouts_kit import DEFAULT, talk
 
 from sandbox_memory.governance.speech.stated import speaker, subject_of
 from sandbox_memory.models.offline.sentences import sentences, title
 from sandbox_memory.models.offline.speech import told
 from sandbox_memory.records import Trust
 from sandbox_memory.rollouts import is_document
+
+from .offline_kit import extracted, said_by_user, texts
+from .rollouts_kit import DEFAULT, talk
 
 MANY = replace(DEFAULT, preset=replace(DEFAULT.preset, audience="many"))
 

@@ -7,8 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from offline_kit import extracted
-from rollouts_kit import CODING, DEFAULT, rollout, talk
 
 from sandbox_memory.governance.speech.sentences import Sentence
 from sandbox_memory.layout import Layout
@@ -20,6 +18,9 @@ from sandbox_memory.models.offline.failing import failure
 from sandbox_memory.models.offline.outputs import result_line, within
 from sandbox_memory.records import Kind, Rollout, Segment, Trust
 from sandbox_memory.rollouts import render
+
+from .offline_kit import extracted
+from .rollouts_kit import CODING, DEFAULT, rollout, talk
 
 SUPPORT = Layout.of("memories", "sessions", "support")
 SHOWN = (Kind.LESSON, Kind.PROCEDURE, Kind.TASK)

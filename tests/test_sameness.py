@@ -8,10 +8,11 @@ import re
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from sameness_table import OTHER_EN, OTHER_ZH, OVERRULED, SAME_EN, SAME_ZH, STANDING
 
 from sandbox_memory.records import Candidate, Evidence, Kind, Record, Trust
 from sandbox_memory.sameness import Said, Shelf, Telling, better, overrules, repeats, said, same
+
+from .sameness_table import OTHER_EN, OTHER_ZH, OVERRULED, SAME_EN, SAME_ZH, STANDING
 
 
 def fact(text: str) -> Said:

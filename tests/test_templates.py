@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from rollouts_kit import CODING, DEFAULT, GTM, talk
 
 from sandbox_memory import showing
 from sandbox_memory.errors import SandboxMemoryError, Unknown
@@ -13,6 +12,8 @@ from sandbox_memory.screening import Inputs
 from sandbox_memory.stages import extraction
 from sandbox_memory.templates import fenced, render
 from sandbox_memory.tokens import estimate as cost
+
+from .rollouts_kit import CODING, DEFAULT, GTM, talk
 
 LAYOUTS = [DEFAULT, CODING, GTM]
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizing import count
 
 from sandbox_memory.tokens import SAMPLE, estimate
+
+from .tokenizing import count
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 INSTALLED = Path(sysconfig.get_paths()["purelib"])

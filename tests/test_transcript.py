@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rollouts_kit import DEFAULT, rollout, segment, talk
-from tokenizing import count
 
 from sandbox_memory.records import Rollout
 from sandbox_memory.rollouts import parse_rollout
 from sandbox_memory.stages import extraction
 from sandbox_memory.tokens import estimate
 from sandbox_memory.transcript import TOKENS, fitted, locate, transcribe
+
+from .rollouts_kit import DEFAULT, rollout, segment, talk
+from .tokenizing import count
 
 CORRECTION = "no, the port is 8443, not 8080"
 

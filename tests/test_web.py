@@ -14,9 +14,22 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from kit import process
 from starlette.testclient import TestClient
-from web_kit import (
+
+from sandbox_memory import open_memory
+from sandbox_memory.doors.plain import OpenMemory
+from sandbox_memory.doors.web import command, markdown
+from sandbox_memory.doors.web.app import create_app, listening
+from sandbox_memory.doors.web.bookcase import Bookcase
+from sandbox_memory.doors.web.page import Page
+from sandbox_memory.doors.web.wording import chosen
+from sandbox_memory.errors import SandboxMemoryError
+from sandbox_memory.pipeline import presence
+from sandbox_memory.records import Status
+from sandbox_memory.scope import MemoryScope
+
+from .kit import process
+from .web_kit import (
     CHINESE,
     HOME,
     ORIGIN,
@@ -32,18 +45,6 @@ from web_kit import (
     root_of,
     texts,
 )
-
-from sandbox_memory import open_memory
-from sandbox_memory.doors.plain import OpenMemory
-from sandbox_memory.doors.web import command, markdown
-from sandbox_memory.doors.web.app import create_app, listening
-from sandbox_memory.doors.web.bookcase import Bookcase
-from sandbox_memory.doors.web.page import Page
-from sandbox_memory.doors.web.wording import chosen
-from sandbox_memory.errors import SandboxMemoryError
-from sandbox_memory.pipeline import presence
-from sandbox_memory.records import Status
-from sandbox_memory.scope import MemoryScope
 
 HERE = Path(markdown.__file__).parent
 PAGES = (
@@ -212,7 +213,7 @@ def test_what_is_remembered_is_text_wherever_it_stands(reader: TestClient, whole
 
 
 def test_a_transcript_a_question_and_a_name_are_text_too(tmp_path: Path) -> None:
-    from kit import EchoModel, tell
+    from .kit import EchoModel, tell
 
     root = tmp_path / "<b>work & co"
     root.mkdir()

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from web_kit import CHINESE, TOKEN, bookcase, everywhere, furnished
 
 from sandbox_memory.doors.plain import OpenMemory
+
+from .web_kit import CHINESE, TOKEN, bookcase, everywhere, furnished
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -794,7 +795,7 @@ def test_pictures_are_made_where_they_are_asked_for(
 @pytest.fixture(scope="module")
 def pictured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A memory as one looks after some weeks of work."""
-    from web_kit import lived_in
+    from .web_kit import lived_in
 
     root = tmp_path_factory.mktemp("pictured") / "billing-service"
     root.mkdir()

@@ -11,8 +11,6 @@ from typing import Any
 import openai
 import pytest
 from agents.exceptions import MaxTurnsExceeded, ModelBehaviorError, ModelRefusalError, UserError
-from kit import process
-from web_kit import HOME, client_of, furnished, texts
 
 from sandbox_memory.doors.web import causes
 from sandbox_memory.doors.web.page import _environment
@@ -21,6 +19,9 @@ from sandbox_memory.errors import ModelError
 from sandbox_memory.models import ExtractionDraft
 from sandbox_memory.models.agents_sdk import ADVICE, AgentsModel, LenientJson
 from sandbox_memory.pipeline import extracting
+
+from .kit import process
+from .web_kit import HOME, client_of, furnished, texts
 
 
 def provider_failed(kind: str, **given: Any) -> str:

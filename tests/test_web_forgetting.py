@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from web_kit import HOME, Outline, client_of, everywhere, furnished, named, texts
 
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.doors.web import causes
 from sandbox_memory.pipeline.forgetting import forget
 from sandbox_memory.pipeline.forgetting.files import Place
 from sandbox_memory.records import Status
+
+from .web_kit import HOME, Outline, client_of, everywhere, furnished, named, texts
 
 
 @pytest.fixture

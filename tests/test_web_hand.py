@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from web_kit import HOME, Outline, client_of, everywhere, furnished, named
 
 from sandbox_memory.doors.plain import OpenMemory
+
+from .web_kit import HOME, Outline, client_of, everywhere, furnished, named
 
 SECRETS = {
     "a key": ("AKIA" + "QX3ZJ7N5WMB2RT4L", "AKIA" + "QX3ZJ7N5WMB2RT4L"),

@@ -8,11 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from kit import pipeline, run
 from starlette.testclient import TestClient
-from web_kit import HOME, Outline, client_of
 
 from sandbox_memory.pipeline import commands
+
+from .kit import pipeline, run
+from .web_kit import HOME, Outline, client_of
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from kit import LIMITS, EchoModel, pipeline, process, run, tell
-from kit import said as kit_said
 from starlette.testclient import TestClient
 
 from sandbox_memory import open_memory
@@ -23,6 +21,9 @@ from sandbox_memory.ledger import Operation
 from sandbox_memory.models import Answer, ExtractionDraft, Request
 from sandbox_memory.proposals import new_id, propose, question
 from sandbox_memory.records import Record, Usage
+
+from .kit import LIMITS, EchoModel, pipeline, process, run, tell
+from .kit import said as kit_said
 
 TOKEN = "a-token-of-32-characters-or-so-00"
 HOME = f"/{TOKEN}/memories/"
