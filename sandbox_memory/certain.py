@@ -11,7 +11,7 @@ from .governance.wording import content, hard_words, normal, subject_key, words
 from .known import Known
 from .lexical import Index
 from .records import Candidate, Evidence, Kind, Record, Trust
-from .sameness import Said, same
+from .sameness import Said, same, topic
 
 ALIKE = 12
 """How many of the texts most alike are compared in full."""
@@ -70,7 +70,7 @@ def decide(waiting: Sequence[Waiting], known: Known, order: Callable[[str], tupl
             continue
         replaced = [r for r in known.about(each.candidate.subject) if new_value(known.said(r), own)]
         ages = {_is_newer(each, record, order) for record in replaced}
-        if ages == {False}:
+        if ages == {False} or _passed_over(each, known, order):
             outdated.append(each.candidate)
         elif ages == {True} and len(replaced) == 1 and _gives_way(replaced[0], each.candidate):
             sure.append(Sure("supersede", each.candidate, replaced[0].id))
@@ -170,6 +170,13 @@ def _is_newer(waiting: Waiting, record: Record, order: Callable[[str], tuple[int
         return True
     ages = {_after(quote, old, order) for quote in waiting.candidate.evidence for old in record.evidence}
     return ages.pop() if len(ages) == 1 else None
+
+
+def _passed_over(waiting: Waiting, known: Known, order: Callable[[str], tuple[int, ...]]) -> bool:
+    """True for what was weighed before, and is older than all that is known on its topic."""
+    about = topic(waiting.candidate) if waiting.repeated else ""
+    there = [record for record in known.about(waiting.candidate.subject) if topic(record) == about] if about else []
+    return bool(there) and all(_is_newer(waiting, record, order) is False for record in there)
 
 
 def _after(one: Evidence, two: Evidence, order: Callable[[str], tuple[int, ...]]) -> bool | None:

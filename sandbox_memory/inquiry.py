@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from .blocks import split
 from .document import Document
 from .errors import Unknown
 from .folding import fold
@@ -19,12 +20,14 @@ from .pipeline import mending
 from .pipeline.reports import due
 from .pipeline.settle import Seen
 from .pipeline.store import Store
+from .pipeline.telling import Told, told
 from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State
 from .trusting import checking, reporting
 from .trusting.checking import CheckReport, Finding
 from .usage import Use, read
+from .usage import ids as usage_ids
 
 __all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
 
@@ -71,7 +74,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a line is there: its record, its receipts, what happened to it, what it replaced and what replaced it."""
+    """Why a line is there: its record, its receipts, what happened to it, what it replaced and what replaced it.
+
+    `told` says whether a run is told it.
+    """
 
     record: Record
     receipts: tuple[Receipt, ...]
@@ -80,6 +86,7 @@ class Reason:
     replaced: tuple[Record, ...] = ()
     successor: Record | None = None
     use: Use = field(default_factory=Use)
+    told: Told = field(default_factory=Told)
 
 
 class Inquiry:
@@ -173,8 +180,8 @@ class Inquiry:
         await self.store.see()
         known = fold(self.store.ledger).records
         items = [item for item in document.items if item.id in known]
-        told = {reason.record.id: reason for reason in await self._reasons(list(dict.fromkeys(i.id for i in items)))}
-        return [(item.line, told[item.id]) for item in items]
+        found = {reason.record.id: reason for reason in await self._reasons(list(dict.fromkeys(i.id for i in items)))}
+        return [(item.line, found[item.id]) for item in items]
 
     async def _reasons(self, ids: Sequence[str]) -> list[Reason]:
         seen = await self.store.see()
@@ -195,6 +202,8 @@ class Inquiry:
             if each.superseded_by in wanted:
                 replaced.setdefault(each.superseded_by, []).append(each)
         uses, visible = read(seen.usage, self.store.at()), state.visible()
+        block = split(seen.summary or b"").block
+        shown = frozenset(usage_ids(block.text)) if block else frozenset()
         return [
             Reason(
                 record,
@@ -204,6 +213,7 @@ class Inquiry:
                 tuple(replaced.get(record.id, ())),
                 state.records.get(record.superseded_by),
                 uses.get(record.id, Use()),
+                told(record, self.layout.preset, visible, shown),
             )
             for record in (state.records[id] for id in ids)
         ]

@@ -12,7 +12,7 @@ from .governance.forgetting import FILLED, remains
 from .governance.wording import hard_words, meaning, normal
 from .known import Known
 from .records import Candidate, Evidence, RawMemory, Record, Refusal, Rollout, Status, Trust
-from .sameness import overlap, tokens
+from .sameness import overlap, tokens, topic
 from .state import State, evidence_of
 from .tokens import estimate
 
@@ -184,12 +184,14 @@ def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
     """The raw memory without what a person had forgotten: its words must not come into the ledger once more."""
     forgotten = [r.id for r in state.records.values() if r.status is Status.FORGOTTEN]
     spans = [span for id in (*forgotten, *state.erasures) for span in state.tombstones.get(id, ())]
+    erasures = state.erasures.values() if raw.updated_at else ()
     kept = tuple(
         candidate
         for candidate in raw.candidates
         if not any(quote.overlaps(span) for quote in candidate.evidence for span in spans)
         and not any(FILLED.search(text) for text in (candidate.text, candidate.subject))
         and (not candidate.evidence or any(meaning(remains(quote.quote)) for quote in candidate.evidence))
+        and not any(raw.updated_at < erasure.at and erasure.on(topic(candidate)) for erasure in erasures)
     )
     gone = len(raw.candidates) - len(kept)
     refused = (Refusal(f"{gone} of the memories", "a person had this forgotten"),) if gone else ()
@@ -197,15 +199,23 @@ def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
 
 
 class Screen:
-    """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already."""
+    """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already.
+
+    What was said before a person deleted a line, on the matter of that line, is spent as well, in whatever words.
+    """
 
     def __init__(self, state: State) -> None:
         self._spent: dict[tuple[str, str], list[tuple[Evidence, str]]] = {}
         self._words: dict[tuple[str, str], list[str]] = {}
+        self._said_at = {stem: rollout.updated_at for stem, rollout in state.rollouts.items()}
+        self._deleted: dict[str, str] = {}
+        for gone in [record for record in state.records.values() if record.status is Status.DELETED]:
+            if about := topic(gone):
+                self._deleted[about] = max(gone.updated_at, self._deleted.get(about, ""))
         for id, spans in state.tombstones.items():
             record = state.records.get(id)
-            gone = record is None or record.status is not Status.ACTIVE
-            self._add(spans, DECIDED if id.startswith("p-") else DELETED if gone else CHANGED)
+            let_go = record is None or record.status is not Status.ACTIVE
+            self._add(spans, DECIDED if id.startswith("p-") else DELETED if let_go else CHANGED)
         for proposal in state.proposals.values():
             for operation in proposal.operations:
                 self._add(evidence_of(operation), ASKED)
@@ -223,6 +233,10 @@ class Screen:
 
     def refuses(self, candidate: Candidate) -> str:
         """Why the candidate says nothing new: all its quotes are spent, or echo one that is; else an empty text."""
+        if since := self._deleted.get(topic(candidate), ""):
+            said = [self._said_at.get(quote.rollout, "") for quote in candidate.evidence]
+            if said and all("" < at < since for at in said):
+                return DELETED
         whys = [self._why(quote, candidate.text) for quote in candidate.evidence]
         return whys[0] if whys and all(whys) else ""
 

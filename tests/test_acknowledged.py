@@ -145,3 +145,21 @@ def test_watch_says_it(root: Path) -> None:
     said = " ".join(out.split())
     assert f"memories/skills/{NAME}/SKILL.md is yours now: it is never written again" in said
     assert said.count("SKILL.md") == 1
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "memory_summary.md", "INBOX.md"])
+def test_a_merge_conflict_is_not_said_to_be_kept(root: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    saves = saving.Saves(pipeline(root))
+    append(root / "memories" / name, "<<<<<<< HEAD\n- mine\n=======\n- theirs\n>>>>>>> other\n")
+    assert run(saves.take_in([f"memories/{name}"])) == [] and "left alone" in caplog.text
+
+
+def test_many_lines_that_vanished_are_counted_without_the_question(tmp_path: Path) -> None:
+    path = tmp_path / "memories" / "MEMORY.md"
+    path.parent.mkdir()
+    path.write_text("# Task Group: mine\n\n" + "".join(f"- fact number {n}\n" for n in range(30)), encoding="utf-8")
+    sm("status", tmp_path)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    gone = [line for line in lines if "fact number" in line][:21]
+    path.write_text("".join(line for line in lines if line not in gone), encoding="utf-8")
+    assert sm("status", tmp_path).stderr.startswith("note: 21 changes made in the files were taken in")

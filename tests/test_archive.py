@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -254,4 +255,55 @@ def test_an_editor_that_fails_after_saving(
     with pytest.raises(SystemExit, match="1"):
         main(["edit", str(archive)])
     told = capsys.readouterr().err
+    assert f"ended with 1; {archive} was not changed" in told and "taken in by the next" not in told
+    assert set(re.findall(r"/\S*/sandbox-memory-\S+", told)) == {told.rpartition("is kept in ")[2].split()[0]}
     assert "is kept in" in told
+
+
+def below(archive: Path, *tops: str) -> Path:
+    """An archive in which the same lies below each of these folders."""
+    other = archive.with_name("below.tar")
+    with tarfile.open(archive) as old, tarfile.open(other, "w") as new:
+        for top in tops:
+            for member in old.getmembers():
+                data = old.extractfile(member) if member.isreg() else None
+                moved = member.replace(name=os.path.normpath(f"{top}/{member.name}"), deep=True)
+                moved.pax_headers.pop("path", None)
+                new.addfile(moved, data)
+    return other
+
+
+def test_a_memory_below_one_top_folder_is_found(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/8443/9443/")
+    other = below(archive, "air0")
+    with pytest.raises(SystemExit, match="0"):
+        main(["edit", str(other)])
+    with tarfile.open(other) as tar:
+        assert b"9443" in tar.extractfile("air0/memories/MEMORY.md").read()
+        assert {name.split("/")[0] for name in tar.getnames()} == {"air0"}
+        assert len(tar.getnames()) == len(set(tar.getnames()))
+    capsys.readouterr()
+    for tops, said in (("a", "b"), "a, b"), (("deep/er",), "deep"):
+        other = below(archive, *tops)
+        before = other.read_bytes()
+        with pytest.raises(SystemExit, match="2"):
+            main(["edit", str(other)])
+        told = " ".join(capsys.readouterr().err.split())
+        assert f"{other} holds no memories/ at its top or below one folder alone; at its top: {said}" in told
+        assert "sandbox-memory-" not in told and other.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["no.tar", "no.tar.gz", "no.tgz", "no/MEMORY.md"])
+def test_a_file_that_is_not_there(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        main(["edit", name])
+    assert f"there is no file {name}" in capsys.readouterr().err
+    Path("no.tar").write_bytes(b"x" * 600)
+    with pytest.raises(SystemExit, match="2"):
+        main(["edit", "no.tar"])
+    assert "no.tar is no tar archive that can be read" in capsys.readouterr().err

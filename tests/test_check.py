@@ -714,3 +714,74 @@ def test_a_history_that_is_whole_is_not_missed(root: Path, tmp_path: Path) -> No
     (bare / "memories").mkdir(parents=True)
     (bare / "memories" / "MEMORY.md").write_text("# Task Group: mine\n\n- a line of mine\n", encoding="utf-8")
     assert "warning" not in sm("show", bare).stderr, "a memory that begins has lost nothing"
+
+
+SECRET = "sk-proj-Zq8vT2nLk4Xw9Rb6Yc1Md7Hs3Jf5Pg0A"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["here", "elsewhere"])
+@pytest.mark.parametrize("left", [-1, -5, 0])
+def test_fix_leaves_a_history_that_is_lost_to_a_person(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, known: bool
+) -> None:
+    kept = shutil.copytree(root, tmp_path / "kept")
+    if not known:
+        root = shutil.copytree(root, tmp_path / "elsewhere" / "ws")
+    lines = ledger(root).read_bytes().splitlines(keepends=True)[:left]
+    ledger(root).write_bytes(b"".join(lines))
+    notes = next((root / "memories" / "raw_memories").glob("*.md"))
+    appended(notes, f"\nexport OPENAI_API_KEY={SECRET}\n".encode())
+    before = handbook(root).read_bytes(), ledger(root).read_bytes(), len(list(notes.parent.iterdir()))
+    said = sm("check", "--fix", root, code=1).stdout
+    assert before == (handbook(root).read_bytes(), ledger(root).read_bytes(), len(list(notes.parent.iterdir())))
+    assert SECRET not in notes.read_text(encoding="utf-8") and "a placeholder stands for it now" in said, "the rest is"
+    assert "put the whole folder back" in " ".join(said.split()) or "copy of the whole folder back" in said
+    found = [each for each in check_only(root).findings if each.kind == "cut"]
+    assert len(found) == 1 and "`sandbox-memory vouch`" in found[0].hint and "`check --fix` leaves" in found[0].hint
+    again = shutil.copytree(root, tmp_path / "vouched" / "ws") if not known else None
+    shutil.rmtree(root)
+    shutil.copytree(kept, root)
+    assert "Everything verifies" in sm("check", root).stdout and "warning" not in sm("status", root).stderr
+    if again is not None:
+        sm("vouch", "--yes", again)
+        assert sm("check", again) and texts(again) == texts(root)
+        assert "warning" not in sm("status", again).stderr
+
+
+def test_a_copy_that_is_put_back_after_more_was_written_is_vouched_for(root: Path, tmp_path: Path) -> None:
+    kept = shutil.copytree(root, tmp_path / "kept")
+    rewrite(root, lambda lines: lines.pop())
+    sm("add", "written in between", "--workspace", root)
+    sm("check", "--fix", root, code=1)
+    shutil.rmtree(root)
+    shutil.copytree(kept, root)
+    (found,) = [each for each in check_only(root).findings if each.kind == "cut"]
+    assert found.hint.startswith("if you put a copy back, all is well, and `sandbox-memory vouch`")
+    sm("vouch", "--yes", root)
+    assert "Everything verifies" in sm("check", root).stdout and sm("status", root).stderr == ""
+
+
+CONFLICT = "<<<<<<< HEAD\n- mine\n=======\n- theirs\n>>>>>>> other\n"
+
+
+@pytest.mark.parametrize(("name", "fix"), [("MEMORY.md", ()), ("memory_summary.md", ()), ("MEMORY.md", ("--fix",))])
+def test_a_merge_conflict_is_found(root: Path, name: str, fix: tuple[str, ...]) -> None:
+    path = root / "memories" / name
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"{text}\n{CONFLICT}", encoding="utf-8")
+    result = sm("check", root, *fix, "--json", code=1)
+    (found,) = [each for each in json.loads(result.stdout)["findings"] if each["kind"] not in ("unanchored", "live")]
+    line = path.read_text(encoding="utf-8").splitlines().index("<<<<<<< HEAD") + 1
+    assert found["where"] == f"memories/{name}:{line}" and "merge conflict" in found["what"]
+    assert found["hint"].startswith("solve it") and path.read_text(encoding="utf-8") == f"{text}\n{CONFLICT}"
+
+
+def test_a_line_added_beside_a_merge_conflict_waits_in_the_history(root: Path) -> None:
+    text = handbook(root).read_text(encoding="utf-8")
+    handbook(root).write_text(f"{text}\n{CONFLICT}", encoding="utf-8")
+    said = " ".join(sm("add", "the lunch is at noon", "--workspace", root).stdout.split())
+    assert "remembered in the history" in said and "once the merge conflict in it is solved" in said
+    assert "remembered in memories" not in said and "at noon" not in handbook(root).read_text(encoding="utf-8")
+    handbook(root).write_text(text, encoding="utf-8")
+    sm("status", root)
+    assert "at noon" in handbook(root).read_text(encoding="utf-8")

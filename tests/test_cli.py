@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
@@ -132,9 +132,9 @@ def test_help_fits_and_nothing_of_it_is_cut_or_broken(columns: int, monkeypatch:
     assert max(map(cell_len, narrow.splitlines())) <= columns and not re.search(r"[a-z,;]\.\.\.", narrow)
     assert re.sub(r"\\\n", " ", narrow).split() == wide.split(), "the same words in the same order, none of them broken"
     for page in narrow.split("\nUsage: ")[1:]:
-        for example in re.split(r"^Examples?:\n", page, flags=re.MULTILINE)[1].replace("\\\n", "").splitlines():
-            if example.strip():
-                assert shlex.split(example)[0] == "sandbox-memory", "what is on two lines is still one command"
+        for shown in re.split(r"^Examples?:\n", page, flags=re.MULTILINE)[1].replace("\\\n", "").splitlines():
+            if shown.strip():
+                assert shlex.split(shown)[0] == "sandbox-memory", "what is on two lines is still one command"
         for option in re.findall(r"^  (--?\S.*)$", page.partition("\nOptions:\n")[2], re.MULTILINE):
             assert re.fullmatch(r"(-\w, )?--[\w-]+( / --[\w-]+)?( [A-Z][\w|:]*| 0\.\.1)?( {2,}\S.*)?", option)
 
@@ -644,6 +644,8 @@ def test_a_reader_that_goes_away_is_no_failure(root: Path) -> None:
     st.integers(10, 50),
     st.integers(0, 9),
 )
+@example("aaaa。。”a/", 10, 0)
+@example("用户检查ab/-ab，", 10, 9)
 def test_wrapped_lines_fit_and_lose_nothing(text: str, width: int, hang: int) -> None:
     lines = [line.plain for line in wrapped(Text(text), width, hang)]
     assert re.sub(r"\s", "", "".join(lines)) == re.sub(r"\s", "", text)

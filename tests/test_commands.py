@@ -61,6 +61,23 @@ def test_undo_takes_a_commit_back_and_itself_too(root: Path) -> None:
     assert "deploys" in handbook(root).read_text(encoding="utf-8")
 
 
+def test_delete_takes_out_of_sight_what_restore_brings_back(root: Path) -> None:
+    known, talks = ids(root), files(root / "sessions")
+    assert "m-0123456789" in sm("delete", known[PORT], "m-0123456789", "--workspace", root, code=1).stderr
+    assert ids(root) == known, "all of them or none"
+    told = " ".join(sm("delete", known[PORT], known[PORT], "--workspace", root).stdout.split())
+    call = f"sandbox-memory restore {known[PORT]}"
+    assert f"{PORT} 1 memory deleted; `{call}` brings it back" in told
+    assert PORT not in ids(root) and PORT not in handbook(root).read_text(encoding="utf-8")
+    assert files(root / "sessions") == talks
+    process(root, again=True)
+    assert PORT not in ids(root), "reading again does not bring it back"
+    sm(*call.split()[1:], "--workspace", root)
+    assert ids(root)[PORT] == known[PORT]
+    (gone,) = of("delete", f"^{known[PORT]}", "--workspace", root)["deleted"]
+    assert (gone["status"], gone["visible"], gone["line"]) == ("deleted", False, None)
+
+
 def test_undo_takes_ranges_and_refuses_what_is_none(root: Path) -> None:
     for word in "abc":
         sm("add", f"the letter {word}", "--workspace", root)
@@ -442,6 +459,7 @@ WRONG = (
     (["why", "MEMORY.md:1"], 1),
     (["edit", "m-0123456789", "x"], 1),
     (["pin", "m-0123456789"], 1),
+    (["delete", "m-0123456789"], 1),
     (["restore", "m-0123456789"], 1),
     (["forget", "m-0123456789", "--yes"], 1),
     (["forget", "--apply", "nowhere.json"], 2),
@@ -539,6 +557,7 @@ COMPLETED = (
     ("why {port_start}", {"{port}"}),
     ("why MEM", {"MEMORY.md"}),
     ("pin {port_start}", {"{port}"}),
+    ("delete {port_start}", {"{port}"}),
     ("undo --workspace {root} 1", {"1"}),
     ("process --preset c", {"coding"}),
     ("add --kind pre", {"preference"}),

@@ -453,3 +453,41 @@ def test_a_large_file_is_quick() -> None:
     assert len(found.items) == 10_000
     assert edited.data.count(b"changed") == 3334
     assert time.perf_counter() - start < 20  # seconds; a quadratic step takes minutes
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("先确认会员号，\n  再查订单", "先确认会员号，再查订单"),
+        ("先确认会员号\n  再查订单 ^m-0123456789", "先确认会员号再查订单"),
+        ("先确认会员号，\r\n    再查\r\n    订单", "先确认会员号，再查订单"),
+        ("先确认会员号，\n再查订单", "先确认会员号，再查订单"),
+        ("先说“好”\n  再查（见\n  下文）\n  订单", "先说“好”再查（见下文）订单"),
+        ("顧客番号を\n  確認する", "顧客番号を確認する"),
+        ("端口改为，\n  8443 见下", "端口改为，8443 见下"),
+        ("先跑 make\n  （再部署）", "先跑 make（再部署）"),
+        ("端口是\n  8443", "端口是 8443"),
+        ("先跑 make\n  再部署", "先跑 make 再部署"),
+        ("确认 ，\n  再查 订单", "确认 ，再查 订单"),
+        ("**重要。**\n  再查", "**重要。** 再查"),
+        ("`路\n  径` 在此", "`路 径` 在此"),
+        ("见 [甲](/路\n  径)", "见 [甲](/路 径)"),
+        ("고객 번호를\n  확인", "고객 번호를 확인"),
+        ("the first line\n  the second", "the first line the second"),
+        ("甲\\\n  乙", "甲 乙"),
+        ("甲\n\n  乙", "甲 乙"),
+        ("会员号 ^m-0123456789\n  再查订单", "会员号 再查订单"),
+    ],
+)
+def test_lines_of_one_item_are_joined_as_their_script_is_written(source: str, text: str) -> None:
+    (item,) = Document(f"- {source}\n".encode()).items
+    assert item.text == text
+
+
+@given(st.text(st.sampled_from("甲乙，。（）“”ab1 \n*_`[]()<>\\!&-・가"), max_size=30))
+@settings(max_examples=300)
+def test_how_lines_are_joined_does_not_change_what_an_item_is_known_by(text: str) -> None:
+    for item in Document(f"- {text}".encode()).items:
+        assert item.normal == normalise(safe_text(item.text))
+    spaced = " ".join(part.strip() for part in text.replace("\\", "").split("\n") if part.strip())
+    assert normalise(text.replace("\\", "")) == normalise(spaced)

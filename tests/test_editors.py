@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_memory import open_memory
 from sandbox_memory.records import Trust
 
 from .editing import REVIEW, TABS, begun, consistent, record, settled
@@ -164,3 +165,16 @@ def test_an_edit_by_a_real_program(tmp_path: Path, name: str) -> None:
     assert texts(root) == wanted
     assert record(root, "9443").trust is Trust.HAND and record(root, "of mine").trust is Trust.HAND
     settled(root)
+
+
+def test_a_wrapped_chinese_line_is_the_line_that_was_read_with_a_blank_in_it(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        record = memory.add("请先确认会员号， 再查订单。")
+        path = tmp_path / "memories" / "MEMORY.md"
+        wrapped = path.read_text(encoding="utf-8").replace("会员号， 再", "会员号，\n  再")
+        path.write_text(wrapped, encoding="utf-8")
+        commits = len(memory.history())
+        assert memory.records() == [record] and len(memory.history()) == commits
+        assert path.read_text(encoding="utf-8") == wrapped
+        path.write_text(wrapped + "- 退款要\n  三天，到账\n  会有短信。\n", encoding="utf-8")
+        assert {each.text for each in memory.records()} == {record.text, "退款要三天，到账会有短信。"}

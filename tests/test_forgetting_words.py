@@ -96,8 +96,61 @@ def test_a_line_that_loses_what_it_says_goes_whole(tmp_path: Path, again: bool) 
     run(pipeline(tmp_path).commit("consolidation", lambda now: [merged]))
     with open_memory(tmp_path) as memory:
         outcome = memory.forget(text="insurance")
-    assert texts(tmp_path) == ({"no cover for any trip, I want no travel extras"} if again else set())
+    told = "mia_li_3668: no cover for any trip, I want no travel extras"
+    assert texts(tmp_path) == ({told} if again else set())
     assert outcome.done and len(outcome.retold) == again and not places(tmp_path, "insurance")
+
+
+NAME = "my user ID is mia_li_3668"
+WISH, AGAIN = "I want 2 bags on any trip", "on any trip I want bags, please"
+TRIP = "my next trip leaves from Newark on Friday"
+
+
+def owned(root: Path, texts: tuple[str, ...], owner: str = "") -> list[str]:
+    """One line for each text, with the name before it or an `owner`; the quote of the name carries them all."""
+    known = {each.quote: each for record in state(root).visible().values() for each in record.evidence}
+    operations = []
+    for number, text in enumerate(texts):
+        quotes = [known[NAME], *(known[said] for said in (text, AGAIN) if said in known)]
+        body = {"text": text if owner else f"mia_li_3668: {text}", "quotes": [each.quote for each in quotes]}
+        body |= {"group": "Notes", "section": "Reusable knowledge", **({"owner": owner} if owner else {})}
+        facts = {"evidence": [each.to_json() for each in quotes], "trust": "user", "kind": "preference"}
+        operations.append(Operation("add", f"m-00000000a{number}", facts, body))
+    old = [Operation("delete", id) for id in state(root).visible()]
+    run(pipeline(root).commit("consolidation", lambda now: [*operations, *old]))
+    return [operation.id for operation in operations]
+
+
+def test_forgetting_a_line_leaves_the_name_before_another(tmp_path: Path) -> None:
+    """Where the name was said carries both lines, and goes with the last of them."""
+    tell(tmp_path, NAME, WISH, TRIP)
+    process(tmp_path)
+    wish, trip = owned(tmp_path, (WISH, TRIP))
+    before = state(tmp_path).records[wish]
+    dry = sm("forget", trip, "--workspace", tmp_path, "--dry-run").stdout
+    assert "mia_li_3668: my next trip" in dry and "bags" not in dry
+    with open_memory(tmp_path) as memory:
+        outcome = memory.forget(trip)
+        assert outcome.done and outcome.retold == [] and state(tmp_path).records[wish] == before
+        assert not places(tmp_path, "Newark") and memory.check().findings == []
+        assert memory.forget(wish).done
+    assert texts(tmp_path) == set() and not places(tmp_path, "mia_li_3668")
+
+
+@pytest.mark.parametrize("owner", ["", "chat-1"])
+def test_a_line_told_from_another_conversation_stays_its_owners(tmp_path: Path, owner: str) -> None:
+    tell(tmp_path, NAME, WISH, rollout="chat-1")
+    tell(tmp_path, AGAIN, "mia_li_3668 it is", rollout="chat-2")
+    process(tmp_path)
+    (wish,) = owned(tmp_path, (WISH,), owner)
+    label = "" if owner else "mia_li_3668: "
+    old, new = f"{label}{WISH}", f"{label}{AGAIN}"
+    dry = " ".join(sm("forget", "--rollout", "chat-1", "--workspace", tmp_path, "--dry-run").stdout.split())
+    assert f"{wish} {new} (was: {old}; told from other evidence)" in dry
+    with open_memory(tmp_path) as memory:
+        memory.forget(rollout="chat-1")
+    record = state(tmp_path).records[wish]
+    assert record.text == new and record.owner == ("chat-2" if owner else "")
 
 
 @given(

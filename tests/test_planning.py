@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_memory import screening
+from sandbox_memory import open_memory, screening
 from sandbox_memory.certain import Waiting, bearing, decide, new_value, says_no_more
 from sandbox_memory.errors import ModelError
 from sandbox_memory.known import Known
@@ -33,7 +33,7 @@ from sandbox_memory.stages import planning
 from sandbox_memory.state import RolloutState, State
 from sandbox_memory.tokens import estimate
 
-from .kit import EchoModel, agree, handbook, pipeline, process, run, state, tell, texts
+from .kit import EchoModel, agree, delete_line, handbook, pipeline, process, run, state, tell, texts
 from .scripted import Scripted, calls
 from .test_nonsense import generating
 
@@ -109,6 +109,38 @@ def test_of_two_values_that_wait_the_newer_one_wins(tmp_path: Path) -> None:
     assert {r.why for r in report.refused} == {screening.REPLACED}
     (record,) = records(tmp_path)
     assert record.support == {"chat-1", "chat-3"}
+
+
+@pytest.mark.parametrize("gone", ["deleted", "forgotten"])
+def test_an_old_conversation_brings_nothing_back_in_other_words(tmp_path: Path, gone: str) -> None:
+    """What it said was passed over once for a newer one's word on the same matter; a person then takes that out."""
+    tell(tmp_path, "the staging port is the one behind our proxy, namely 8443", rollout="older")
+    tell(tmp_path, PORT, rollout="newer")
+    process(tmp_path, Subjects(DraftOperation(op="add", candidates=["c2"], group="Ports")))
+    (record,) = records(tmp_path)
+    assert record.text == PORT
+    if gone == "deleted":
+        delete_line(tmp_path, PORT)
+    else:
+        with open_memory(tmp_path) as memory:
+            assert not memory.forget(record.id).left
+    for _ in range(3):
+        process(tmp_path, Subjects(), again=True)
+        assert texts(tmp_path) == set()
+    tell(tmp_path, "the staging port is 7443 at last", rollout="newest")
+    process(tmp_path, Subjects())
+    assert "the staging port is 7443 at last" in texts(tmp_path), "what is said anew counts"
+    agree(tmp_path)
+
+
+@pytest.mark.parametrize("other", ["the staging host is 8443", "the billing port is 8443 behind our proxy"])
+def test_what_was_deleted_leaves_other_matters_alone(tmp_path: Path, other: str) -> None:
+    tell(tmp_path, other, rollout="older")
+    tell(tmp_path, PORT, rollout="newer")
+    process(tmp_path, Subjects(DraftOperation(op="add", candidates=["c2"], group="Ports")))
+    delete_line(tmp_path, PORT)
+    process(tmp_path, Subjects(), again=True)
+    assert texts(tmp_path) == {other}
 
 
 def test_what_an_old_conversation_said_does_not_come_back_when_it_is_read_again(tmp_path: Path) -> None:
@@ -189,6 +221,27 @@ def record(number: int, text: str, subject: str = "", group: str = "", **more: A
         more.pop("evidence", quotes),
         **{"trust": Trust.USER, "created": number, "support": frozenset({f"old-{number % 50}"}), **more},
     )
+
+
+@pytest.mark.parametrize(
+    ("rollout", "repeated", "subject", "passed_over"),
+    [
+        ("older", True, "staging port", True),
+        ("older", False, "staging port", False),
+        ("newest", True, "staging port", False),
+        ("older", True, "staging host", False),
+        ("older", True, "staging ports", False),
+    ],
+)
+def test_what_was_weighed_before_does_not_replace_a_newer_word(
+    rollout: str, repeated: bool, subject: str, passed_over: bool
+) -> None:
+    old = record(1, PORT, subject if subject.endswith("s") else "staging port")  # said in old-1
+    order = {"older": (0,), "old-1": (1,), "newest": (2,)}
+    new = Waiting(candidate("behind our proxy it is 8443", subject, rollout=rollout), (0,), repeated)
+    decided = decide([new], Known({old.id: old}), order.__getitem__)
+    assert decided.outdated == ((new.candidate,) if passed_over else ())
+    assert decided.left == (() if passed_over else (new,)) and not decided.sure
 
 
 @pytest.mark.parametrize(

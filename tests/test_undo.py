@@ -277,6 +277,27 @@ def test_several_commits_at_once_and_what_cannot_be_taken_back(tmp_path: Path) -
         assert "this stays" not in handbook(tmp_path).read_text(encoding="utf-8")
 
 
+def test_what_a_later_commit_changed_again_is_named(tmp_path: Path) -> None:
+    """With the commits that both are taken back with, where that takes them back."""
+    with open_memory(tmp_path) as memory:
+        one = memory.add("the staging port is 8443")
+        memory.add("deploys go out on Tuesday")
+        memory.revise(one.id, "the staging port is 9443")
+        first = memory.pipeline.store.ledger.commits[-1].ordinal
+        memory.add("tabs, not spaces")
+        memory.revise(one.id, "the staging port is 7443")
+        last = memory.pipeline.store.ledger.commits[-1].ordinal
+        both = f"commit {last} has changed it since; `sandbox-memory undo {first} {last}` takes both back"
+        with pytest.raises(SandboxMemoryError, match=f"nothing of commit {first} is left to take back: {both}"):
+            memory.undo(first)
+        memory.revise(one.id, "the staging port is 6443")
+        three = f"commits {last} and {last + 1} have changed it since; `sandbox-memory undo {first} {last}-{last + 1}`"
+        with pytest.raises(SandboxMemoryError, match=f"{three} takes all back"):
+            memory.undo(first, dry_run=True)
+        memory.undo(first, last, last + 1)
+        assert {record.text for record in memory.records()} >= {"the staging port is 8443", "tabs, not spaces"}
+
+
 RETYPED = {
     "as it was": "- the staging port is 8443\n",
     "with another end": "* The staging port is 8443.\n",

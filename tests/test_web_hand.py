@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from sandbox_memory.doors.plain import OpenMemory
+from sandbox_memory.records import Status
 
 from .web_kit import HOME, Outline, client_of, everywhere, furnished, named
 
@@ -107,3 +108,42 @@ def test_what_a_person_changed_on_the_page_stays_when_what_was_before_is_undone(
     page.post(f"{HOME}line/{record.id}", data=change)
     assert page.post(f"{HOME}history/{number}/undo").status_code == 409
     assert named(memory, "Mondays").id == record.id
+
+
+@pytest.mark.parametrize("meanwhile", ["typed over", "typed over twice", "deleted", "typed over, then deleted"])
+@pytest.mark.parametrize("do", ["save", "delete"])
+def test_a_conflict_shows_what_stands_there_now_who_wrote_it_and_what_can_be_done(
+    page: TestClient, memory: OpenMemory, tmp_path: Path, meanwhile: str, do: str
+) -> None:
+    record = next(r for r in memory.records() if r.text == "The staging port is 8443.")
+    path = f"{HOME}line/{record.id}"
+    handbook = tmp_path / "memories" / "MEMORY.md"
+    now = record.text
+    words = {"typed over twice": ["The canteen closes at noon.", "Lunch is served in the yard."]}
+    for text in words.get(meanwhile, ["The canteen closes at noon."] if "over" in meanwhile else []):
+        handbook.write_text(handbook.read_text(encoding="utf-8").replace(now, text), encoding="utf-8")
+        memory.records()
+        now = text
+    if "deleted" in meanwhile:
+        lines = handbook.read_text(encoding="utf-8").splitlines(keepends=True)
+        handbook.write_text("".join(line for line in lines if now not in line), encoding="utf-8")
+    old = memory.state().records[record.id]
+    assert old.status is (Status.DELETED if meanwhile == "deleted" else Status.SUPERSEDED)
+    mine = "The staging port is 5443."
+    answer = page.post(path, data={"expected": record.version, "was": record.text, "do": do, "text": mine})
+    assert answer.status_code == 409
+    theirs, yours = re.findall(r"<section>(.*?)</section>", answer.text, re.DOTALL)[:2]
+    assert now in Outline(theirs).text and "by hand" in Outline(theirs).text
+    assert "Replaced" not in theirs and ("Deleted" in theirs) == ("deleted" in meanwhile)
+    assert (record.text in Outline(theirs).text) == (now == record.text)
+    # What the person then chooses is done to the line that stands there now.
+    forms = [form["action"] for form in Outline(yours).of("form")]
+    buttons = [button["value"] for button in Outline(yours).of("button")]
+    if do == "delete" and "deleted" in meanwhile:
+        assert buttons == []
+        return
+    fields = {each["name"]: each["value"] for each in Outline(yours).of("input")}
+    choice = page.post(str(forms[0]), data={**fields, "do": str(buttons[0])})
+    assert choice.status_code == 200
+    standing = [each.text for each in memory.records()]
+    assert now not in standing and (mine in standing) == (do == "save")

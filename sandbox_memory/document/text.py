@@ -17,6 +17,14 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 CJK = "\u3001-\u303f\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uffef\U00020000-\U0003ffff"
 """Character class, without brackets, of scripts that put no space between words (Hangul does)."""
 
+_FULL_WIDTH = "\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+_ON_BOTH = "\u2018\u2019\u201c\u201d\u2014\u2026\u00b7"
+_UNSPACED = re.compile(
+    rf"[{CJK}][{CJK}{_ON_BOTH}]|[{_ON_BOTH}][{CJK}]|[{_FULL_WIDTH}][^\s!-/:-@\[-`{{-~]|[^\s!-/:-@\[-`{{-~][{_FULL_WIDTH}]"
+)
+"""Two characters, the end of a line and the start of the next, between which no space is written: signs of such a
+script (quotation marks and dashes are of any), or full-width punctuation and what is no mark of markdown."""
+
 REFERENCE = re.compile(
     r"(?<!\\)\[tasks?\s+([0-9]{1,9}(?:\s*(?:,|&|and)\s*(?:task\s+)?[0-9]{1,9})*)\](?!\()", re.IGNORECASE
 )
@@ -104,25 +112,27 @@ def without_refs(text: str) -> tuple[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The text with each line end, and the white space around it, as one space.
+    """The text with each line end, and the white space around it, as one space, or none within a script that has none.
 
-    A backslash that makes a hard line break goes with its line end.
+    A backslash that makes a hard line break goes with its line end, and leaves a space.
     """
     if "\n" not in text and "\r" not in text:
         return text.strip()
     breaks = list(NEWLINE.finditer(text))
-    hard = {match.start() for match in outside_code(text, breaks)}
-    pieces = []
-    position = 0
-    for match in breaks:
-        piece = text[position : match.start()]
-        backslashes = len(piece) - len(piece.rstrip("\\"))
-        if match.start() in hard and backslashes % 2:
-            piece = piece[:-1]
-        pieces.append(piece.strip())
-        position = match.end()
-    pieces.append(text[position:].strip())
-    return " ".join(piece for piece in pieces if piece)
+    outside = {match.start() for match in outside_code(text, breaks)}
+    spaced = joined = ""
+    position, soft = 0, False
+    for start, end in [*(match.span() for match in breaks), (len(text), len(text))]:
+        piece = text[position:start]
+        hard = start in outside and (len(piece) - len(piece.rstrip("\\"))) % 2 == 1
+        if piece := (piece[:-1] if hard else piece).strip():
+            spaced += f" {piece}" if spaced else piece
+            close = soft and _UNSPACED.fullmatch(joined[-1:] + piece[0])
+            joined += piece if close or not joined else f" {piece}"
+            soft = True
+        position, soft = end, soft and start in outside and not hard
+    # Beside a mark, or in the target of a link, a space may be what makes it one.
+    return joined if joined == spaced or canonical(joined) == canonical(spaced) else spaced
 
 
 def cleaned(text: str) -> str:

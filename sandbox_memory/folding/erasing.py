@@ -40,6 +40,7 @@ def _restate(state: State, operation: Operation, commit: Commit, position: int) 
         subject=str(body.get("subject", "")),
         group=str(body.get("group", "")),
         section=str(body.get("section", "")),
+        owner=str(body.get("owner", record.owner)),
         evidence=evidence,
         trust=Trust.of(facts["trust"]) if "trust" in facts else record.trust,
         status=Status(facts["status"]) if not operation.erased else Status.FORGOTTEN,

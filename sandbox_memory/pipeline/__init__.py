@@ -291,7 +291,7 @@ class Pipeline:
             seen=seen,
         )
         await forgetting.told(self.store, done)
-        report.adopted += len(done.adopted)
+        report.adopted += acknowledging.changes(done.adopted)
         report.refuse(done.refused)
         if again:
             await self.store.append(lambda state: from_the_start(state, seen))
@@ -342,7 +342,7 @@ class Pipeline:
     async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None = None, *, seen: Seen) -> Prepared:
         """Settle; then what follows: skills, and where the markdown was lost what was lost with it too."""
         done = await self.store.settle(actor, makers, extra, seen=seen)
-        self.adopted += len(done.adopted)
+        self.adopted += acknowledging.changes(done.adopted)
         await self.noted.take_in(done, "" if self._opened else actor)
         if self.store.lost or skilling.touched(done):
             await tidy(self.store, actor, None)

@@ -11,10 +11,11 @@ from ..blocks import split
 from ..document import Document
 from ..governance.redaction import redact
 from ..layout import Layout
-from ..ledger import Commit
+from ..ledger import Commit, Operation
 from ..skills import file_of
 from ..state import State
 from ..trusting.signed import is_ours
+from . import legible
 from .settle import Prepared
 from .store import Store
 from .tidying import tidy
@@ -46,6 +47,8 @@ def of_views(
     yield from words
     for path, data in saved.items() if not told else ():
         old = before.get(path, b"")
+        if legible.set_aside(data):  # of which a warning tells
+            continue
         if path == layout.handbook:
             if old != data and Document.parse(old).marker == Document.parse(data).marker:
                 yield AROUND.format(path)
@@ -91,6 +94,13 @@ async def tidied(store: Store, actor: str) -> list[str]:
             elif operation.op == "drop_skill" and operation.facts.get("deleted"):
                 said.append(SKILL_GONE.format(path))
     return said
+
+
+def changes(operations: Sequence[Operation]) -> int:
+    """How many changes of a person these are: a question about lines that are among them is none of its own."""
+    touched = {operation.id for operation in operations}
+    asked = (operation for operation in operations if operation.op == "propose")
+    return len(operations) - sum(1 for each in asked if touched.intersection(each.body.get("about", ())))
 
 
 class Noted:

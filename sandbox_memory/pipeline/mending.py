@@ -6,22 +6,26 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from ..blocks import split
 from ..document import Document
 from ..folding import fold
 from ..governance.redaction import redact_value
 from ..rollouts import payloads
 from ..state import State
-from ..trusting.checking import Finding
+from ..trusting.checking import PUT_BACK, Finding
+from ..trusting.reporting import lacking, lost_history, still_lost
 from ..trusting.signed import is_ours
 from ..workspace import Remove, Replace, digest, is_temporary
-from . import Pipeline, presence
+from . import Pipeline, legible, presence
 from .forgetting.seeking import everything, read
 from .settle import Seen, redacted
 from .store import VISIT, Step, Store
 
 FIX = "`sandbox-memory check --fix` mends it"
 BATCH = 200
+NEWLINE = b"\n"
 _COPY = re.compile(r"\.saved-[0-9a-f]{8}$")
+_CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 _NOTES = ("raw_memories", "rollout_summaries")
 
 
@@ -31,7 +35,12 @@ async def findings(store: Store, seen: Seen) -> tuple[list[Finding], dict[str, i
     Every file of the memory is read; nothing is written.
     """
     state = fold(seen.ledger)
-    found = [*_behind(store, seen, state), *_left_over(store, seen)]
+    lost = _lost(store, seen)
+    found = [*_set_aside(store, seen), *_left_over(store, seen)]
+    if not lost:
+        found += _behind(store, seen, state)
+    elif not still_lost(store.layout, store.witness, seen.ledger) and shown(seen) > len(seen.ledger):
+        found.append(Finding("cut", store.layout.ledger, lacking(len(seen.ledger), shown(seen)), PUT_BACK))
     sizes = {"history": len(seen.ledger.data), "transcripts": 0, "markdown": 0}
     paths = [path for path in await everything(store) if not is_temporary(posixpath.basename(path))]
     for start in range(0, len(paths), BATCH):
@@ -40,29 +49,32 @@ async def findings(store: Store, seen: Seen) -> tuple[list[Finding], dict[str, i
                 sizes["transcripts"] += len(data)
             elif path.endswith(".md"):
                 sizes["markdown"] += len(data)
-            found += _of_file(store, path, data, state)
+            found += _of_file(store, path, data, state, lost=lost)
     return found, sizes
 
 
 async def mend(pipeline: Pipeline) -> list[str]:
     """Bring the markdown up to date, and take out what `findings` names and code may take out; what was done.
 
-    A file that a person edited is never removed.
+    A file that a person edited is never removed. Where commits of the history are lost, none is written and no notes
+    are removed: that would hide what is missing, and is what a person decides.
     """
     store = pipeline.store
-    before = await store.see()
-    await pipeline.adopt()
-    seen = await store.see()
+    before = seen = await store.see()
+    lost = _lost(store, seen) and _lost(store, await store.see())  # a commit may have come while the first one looked
+    if not lost:
+        await pipeline.adopt()
+        seen = await store.see()
     views = {store.layout.handbook: "handbook", store.layout.summary: "summary", store.layout.inbox: "inbox"}
     done = [f"{path} was brought up to date" for path, name in views.items() if _differ(before, seen, name)]
     state, steps = fold(seen.ledger), list[Step]()
     for path in await everything(store):
-        if path in views or is_temporary(posixpath.basename(path)):
+        if (path in views and not lost) or is_temporary(posixpath.basename(path)):
             continue
         data = (await read(store, [path])).get(path)
-        if data is None or not path.endswith(".md"):
+        if data is None or not path.endswith(".md") or (path in views and legible.set_aside(data)):
             continue
-        if _orphaned(store, path, state) and is_ours(data):
+        if not lost and _orphaned(store, path, state) and is_ours(data):
             steps.append(Remove(path, expect=digest(data)))
             done.append(f"{path}, the notes on a conversation that nobody knows, was removed")
         elif (clean := redacted(data, store.salt)) != data:
@@ -79,9 +91,32 @@ def _differ(one: Seen, other: Seen, name: str) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
 
 
+def shown(seen: Seen) -> int:
+    """The last commit that the markdown knows of."""
+    block = split(seen.summary or b"").block
+    return max(Document.parse(seen.handbook or b"").marker or 0, (block.ordinal if block else None) or 0)
+
+
+def _lost(store: Store, seen: Seen) -> bool:
+    """True if commits are missing, by the markdown, by what this machine wrote, or by notes that stand there alone."""
+    if shown(seen) > len(seen.ledger) or still_lost(store.layout, store.witness, seen.ledger):
+        return True
+    return store.root is not None and not seen.ledger.data and bool(lost_history(store.root, store.layout)[0])
+
+
+def _set_aside(store: Store, seen: Seen) -> Iterator[Finding]:
+    layout = store.layout
+    for path, data in ((layout.handbook, seen.handbook), (layout.summary, seen.summary), (layout.inbox, seen.inbox)):
+        if data and (why := legible.set_aside(data)):
+            what, _, hint = why.partition("; ")
+            mark = _CONFLICT.search(data) if "conflict" in what else None
+            where = f"{path}:{data[: mark.start()].count(NEWLINE) + 1}" if mark else path
+            yield Finding("file", where, f"{what}, and is left alone", f"{hint}; until then nothing in it is taken in")
+
+
 def _behind(store: Store, seen: Seen, state: State) -> Iterator[Finding]:
     path = store.layout.handbook
-    if path in seen.unusable or not state.ordinal:
+    if path in seen.unusable or not state.ordinal or legible.set_aside(seen.handbook or b""):
         return
     marker = Document.parse(seen.handbook or b"").marker
     if not seen.handbook and state.visible():
@@ -97,11 +132,11 @@ def _left_over(store: Store, seen: Seen) -> Iterator[Finding]:
             yield Finding("left", f"{store.marks_folder}/{mark}", what, FIX)
 
 
-def _of_file(store: Store, path: str, data: bytes, state: State) -> Iterator[Finding]:
+def _of_file(store: Store, path: str, data: bytes, state: State, *, lost: bool) -> Iterator[Finding]:
     layout = store.layout
     if _COPY.search(path):
         yield Finding("left", path, "is a copy of a file as it was before", "remove it when you have looked at it")
-    if _orphaned(store, path, state):
+    if not lost and _orphaned(store, path, state):
         hint = FIX if is_ours(data) else "you edited it, so it stays; remove it if it is of no use"
         yield Finding("orphan", path, "is notes on a conversation that the history does not know", hint)
     if posixpath.dirname(path) == layout.sessions_dir and path.endswith(".jsonl"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import usage
 from ..blocks import split
-from ..layout import Layout
+from ..layout import Layout, Preset
 from ..records import Record
 from ..stages import briefing, recall
 from ..usage import Noticed, Use
@@ -18,6 +18,30 @@ from .settle import Prepared, Seen
 
 MANY = 500
 """Records from which on they are read in a thread, so that the event loop goes on."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whether a run is told a line: `when` is "always", "alike" (to its request) or "never".
+
+    `why` is "file" (it stands in `memory_summary.md`), "request" (that has no room for it), "gone" (it is out of
+    sight), "orders" (see `briefing.unheard`), or what `recall.kept_back` says.
+    """
+
+    when: str = "never"
+    why: str = "gone"
+
+
+def told(record: Record, preset: Preset, visible: Collection[str], block: Collection[str]) -> Told:
+    """Whether a run is told that record; `block` are the ids in `memory_summary.md`."""
+    if record.id not in visible:
+        return Told()
+    if briefing.unheard(record):
+        return Told("never", "orders")
+    if record.id in block:
+        return Told("always", "file")
+    why = recall.kept_back(record, preset)
+    return Told("never", why) if why else Told("alike", "request")
 
 
 class Telling:
@@ -48,9 +72,10 @@ class Telling:
     async def _found(self, done: Prepared, about: str, budget: int, now: str, shown: list[str]) -> list[Record]:
         def work() -> list[Record]:
             used = usage.last_used(self.uses)
-            return recall.relevant(
+            found = recall.relevant(
                 self._related, done.state, self.layout.preset, about, budget, now, shown=shown, used=used
             )
+            return [record for record in found if not briefing.unheard(record)]
 
         return await asyncio.to_thread(work) if len(done.state.visible()) > MANY else work()
 

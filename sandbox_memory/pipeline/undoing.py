@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import Conflict, SandboxMemoryError, Unknown
@@ -25,6 +25,8 @@ HANDS = ("hand", "live", "cli", "web")
 ERASING = ("erase", "erased", "restate", "retitle", "drop_rollout", "forget")
 TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release")
 """Operations after which a line is one that a person has worked on."""
+CHANGES = (*TOUCHES, "delete", "forget", "retire", "hold", "revert")
+"""Operations that change what a line is."""
 OUT = (Status.DELETED, Status.FORGOTTEN, Status.SUPERSEDED)
 
 
@@ -105,7 +107,7 @@ def _planned(ledger: Ledger, now: State, numbers: Sequence[int], at: str) -> tup
         Operation("decide", each.id, {"accepted": then.decided.get(each.id, False), "undone": True}) for each in gone
     ]
     if not operations:
-        raise SandboxMemoryError(_nothing(ledger, numbers, kept, again))
+        raise SandboxMemoryError(_nothing(ledger, now, numbers, kept, again))
     after = now.copy()
     notes = [Operation(UNDO, str(number)) for number in numbers]
     apply(after, Commit(now.ordinal + 1, later(at, now.at), "cli", (*notes, *operations)))
@@ -182,7 +184,9 @@ _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
-def _nothing(ledger: Ledger, numbers: Sequence[int], kept: Sequence[Record], again: Mapping[str, str]) -> str:
+def _nothing(
+    ledger: Ledger, now: State, numbers: Sequence[int], kept: Sequence[Record], again: Mapping[str, str]
+) -> str:
     which = f"commit {numbers[0]}" if len(numbers) == 1 else "these commits"
     if again and len(again) == len(kept):
         return f"nothing of {which} is taken back: what it took out was written again since, and stands there"
@@ -198,7 +202,51 @@ def _nothing(ledger: Ledger, numbers: Sequence[int], kept: Sequence[Record], aga
     later_undo = next(_undone_by(ledger, numbers), 0)
     if later_undo:
         return f"{which} was taken back already; `sandbox-memory undo {later_undo}` brings it back"
-    return f"nothing of {which} is left to take back: later commits have changed all of it"
+    left = f"nothing of {which} is left to take back"
+    since = _since(ledger, numbers)
+    if not since:
+        return f"{left}: later commits have changed all of it"
+    some = f"commits {_listed(since)} have" if len(since) > 1 else f"commit {since[0]} has"
+    why = f"{left}: {some} changed it since"
+    if not _takes_back(ledger, now, [*numbers, *since]):
+        return why
+    runs = " ".join(_runs(sorted({*numbers, *since})))
+    return f"{why}; `sandbox-memory undo {runs}` takes {'both' if len(numbers) + len(since) == 2 else 'all'} back"
+
+
+def _since(ledger: Ledger, numbers: Sequence[int]) -> list[int]:
+    """The later commits that worked on the same records."""
+    done = [operation for number in numbers for operation in ledger.commits[number - 1].operations]
+    names = {name for each in done for name in (each.id, *each.facts.get("replaces", ()))}
+    later = [commit for commit in ledger.commits[min(numbers) :] if commit.ordinal not in {*numbers, *ledger.passed}]
+    return [commit.ordinal for commit in later if any(_works_on(o, names) for o in commit.operations)]
+
+
+def _works_on(operation: Operation, names: Collection[str]) -> bool:
+    return operation.op in CHANGES and not {operation.id, *operation.facts.get("replaces", ())}.isdisjoint(names)
+
+
+def _takes_back(ledger: Ledger, now: State, numbers: Sequence[int]) -> bool:
+    """True if all of these can be taken back together."""
+    try:
+        _planned(ledger, now, numbers, now.at)
+    except SandboxMemoryError:
+        return False
+    return True
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """The numbers in rising order, those that follow each other as one range."""
+    start = end = numbers[0]
+    for number in [*numbers[1:], 0]:
+        if number != end + 1:
+            yield f"{start}-{end}" if end > start else str(start)
+            start = number
+        end = number
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return " and ".join([", ".join(map(str, numbers[:-1])), str(numbers[-1])])
 
 
 def _undone_by(ledger: Ledger, numbers: Sequence[int]) -> Iterator[int]:

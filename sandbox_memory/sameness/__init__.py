@@ -1,6 +1,6 @@
 """Whether two texts say the same, judged by their words alone, and by how telling these are in the memory at hand."""
 
-from .comparing import Said, better, overlap, said, same, tokens
+from .comparing import Said, better, overlap, said, same, tokens, topic
 from .denying import denies, overrules, refers_back, repeats
 from .shelf import Shelf
 from .telling import Telling
@@ -18,4 +18,5 @@ __all__ = [
     "said",
     "same",
     "tokens",
+    "topic",
 ]

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from ..governance.wording import content, hard_words, normal, words
+from ..governance.wording import content, hard_words, normal, subject_key, words
 from ..records import Candidate, Kind, Record, Trust
 from .phrases import Phrase, Token, parse, spoken
 from .restating import essence, matter, restates
@@ -173,6 +173,16 @@ def said(value: Candidate | Record, audience: str = "one") -> Said:
 def _said(kind: Kind, text: str, subject: str, owner: str, served: bool) -> Said:
     """Kept, since a record is looked at in each consolidation."""
     return Said(kind, text, subject, owner, served)
+
+
+def topic(value: Candidate | Record) -> str:
+    """Whose and which matter a fact or a preference is about; empty for other kinds, and for what may have several."""
+    subject = subject_key(value.subject)
+    several = subject.endswith("s") and not subject.endswith("ss")
+    if not subject or several or value.kind not in (Kind.FACT, Kind.PREFERENCE):
+        return ""
+    named = _OWNER.match(value.text)
+    return f"{named[1].casefold() if named else value.owner}\n{subject}"
 
 
 def same(one: Said, two: Said, telling: Telling | None = None) -> bool:

@@ -174,10 +174,15 @@ def _block(text: str, state: State, preset: Preset) -> Iterator[str]:
             yield from _more(line, list(records.values()), preset)
         elif item and record and record.trust >= Trust.USER:
             yield f"- {one_line(item['text'])}"
-        elif record and record.origin == "live" and record.trust <= Trust.AGENT and orders(record.text):
-            continue  # what an agent wrote into the file by itself did not pass the gate
+        elif record and unheard(record):
+            continue
         elif bare := _bare(item["text"] if item else strip_for_prompt(line)):
             yield quoted(bare, record.trust if record else Trust.AGENT)
+
+
+def unheard(record: Record) -> bool:
+    """True for orders that an agent wrote into the files by itself: they did not pass the gate, and are not told."""
+    return record.origin == "live" and record.trust <= Trust.AGENT and bool(orders(record.text))
 
 
 def _more(line: str, records: Sequence[Record], preset: Preset) -> Iterator[str]:

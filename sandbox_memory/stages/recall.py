@@ -74,16 +74,25 @@ def chosen(state: State, preset: Preset) -> list[Record]:
 
 
 def for_everybody(record: Record, preset: Preset) -> bool:
-    """False for what is one customer's where many are served: it is not told to the run of the next.
+    """False for what is one customer's where many are served: it is not told to the run of the next."""
+    return not kept_back(record, preset)
 
-    That is a preference, a text that begins with an account name, what rests on that person's words alone, what is
-    theirs for another reason (see `belonging`), and what an agent wrote into the files in somebody's run.
+
+def kept_back(record: Record, preset: Preset) -> str:
+    """Why a line is one customer's where many are served, empty if it is for everybody.
+
+    One of "edited" (an agent wrote it into the files in somebody's run), "preference", "account" (it begins with an
+    account name) and "conversation" (it rests on that person's words alone, or is theirs for another reason: see
+    `belonging`).
     """
     if preset.audience != "many":
-        return True
+        return ""
     if record.trust < Trust.HAND and not record.evidence and record.origin != "import":
-        return False
-    return record.kind is not Kind.PREFERENCE and not said(record, preset.audience).owner
+        return "edited"
+    if record.kind is Kind.PREFERENCE:
+        return "preference"
+    owner = said(record, preset.audience).owner
+    return "" if not owner else "conversation" if owner.startswith("rollout:") else "account"
 
 
 def _by_turns(records: Iterable[Record], now: str, preset: Preset) -> Iterator[Record]:

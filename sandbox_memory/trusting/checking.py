@@ -25,7 +25,11 @@ from .witness import Head, Witness
 VOUCH = "`sandbox-memory vouch` takes in what stands there, if you trust it"
 PASTED = "if you pasted it from another memory, all is well: it gets an id of its own"
 GIVEN_OUT = "or the part of the history did that is lost"
-PUT_BACK = f"put the whole folder back from a copy (git, a snapshot), if you have one; else {VOUCH}"
+LEFT = "; `check --fix` leaves that to you"
+PUT_BACK = f"put the whole folder back from a copy (git, a snapshot), if you have one; else {VOUCH}{LEFT}"
+RETURNED = (
+    f"if you put a copy back, all is well, and {VOUCH}; if not, put the newest copy of the whole folder back{LEFT}"
+)
 ELSEWHERE = "it counts for nothing; if it was not written elsewhere, something in the workspace forged it"
 DOUBTED = "it is worth the agent's word; if it was not written elsewhere, something in the workspace forged it"
 NOT_HERE = "was not written by this user's sandbox_memory on this machine"
@@ -151,7 +155,7 @@ def _lost(path: str, ledger: Ledger, witness: Witness) -> Iterator[Finding]:
         marked = {"commits": max(gone), "head": ""} in head.lost  # by a file that stood there alone
         where = "here" if marked else "written here"
         what = f"a history of {max(gone)} commits was {where}, and this is not that one nor goes on from it"
-        yield Finding("cut", path, what, OLDER)
+        yield Finding("cut", path, what, RETURNED)
 
 
 def gone_from(head: Head, ledger: Ledger) -> list[int]:

@@ -12,11 +12,15 @@ from ..layout import Layout
 from ..ledger import Ledger
 from ..records import Record
 from ..state import State
-from .checking import NOTES, PUT_BACK, Finding, gone_from
+from .checking import LEFT, NOTES, Finding, gone_from
 from .signed import is_ours
 from .witness import Witness
 
 AGAIN = "`sandbox-memory process --again` writes it anew; MEMORY.md stays as it is"
+READ_ANEW = (
+    "put the whole folder back from a copy (git, a snapshot), if you have one; else `sandbox-memory process` reads the "
+    f"conversations anew, as far as they are kept{LEFT}"
+)
 _MARKER = re.compile(rb"^[ \t]*<!-- memory:(?:begin )?([0-9]{1,18}) -->[ \t]*\r?$", re.MULTILINE)
 _MADE_UP = re.compile(r"carries the id (m-[0-9a-f]{10}), which")
 _RESTS = re.compile(r" rests on (\S+), which was forged")
@@ -89,12 +93,16 @@ def lost_history(root: Path, layout: Layout) -> tuple[str, int]:
     shown = max((int(found) for data in views for found in _MARKER.findall(data)), default=0)
     ledger = _read(root / layout.ledger)
     if shown > (there := ledger.count(b"\n")):
-        has = f"has {there:,} of {_commits(shown)} left" if there else f"is gone, with a history of {_commits(shown)}"
-        return f"{layout.ledger} {has}", shown
+        return f"{layout.ledger} {lacking(there, shown)}", shown
     notes = sorted((root / layout.memory("raw_memories")).glob("*.md")) if not ledger and not any(views) else []
     if any(is_ours(_read(path)) for path in notes):
         return f"{layout.ledger} is gone, with the markdown; only the notes on conversations are there", 0
     return "", 0
+
+
+def lacking(there: int, shown: int) -> str:
+    """What is said of a ledger with so many commits that should have more, as it follows its name."""
+    return f"has {there:,} of {_commits(shown)} left" if there else f"is gone, with a history of {_commits(shown)}"
 
 
 def still_lost(layout: Layout, witness: Witness, ledger: Ledger) -> str:
@@ -107,7 +115,7 @@ def notes_alone(root: Path | None, layout: Layout) -> Iterator[Finding]:
     """A history that is gone with the markdown: nothing but notes tells that there was one."""
     what, commits = lost_history(root, layout) if root is not None else ("", 0)
     if what and not commits:
-        yield Finding("cut", layout.ledger, what.removeprefix(f"{layout.ledger} "), PUT_BACK)
+        yield Finding("cut", layout.ledger, what.removeprefix(f"{layout.ledger} "), READ_ANEW)
 
 
 def _commits(count: int) -> str:

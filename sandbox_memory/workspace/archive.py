@@ -28,10 +28,14 @@ _BLOCK = 1 << 20
 
 @dataclass
 class Unpacked:
-    """What of an archive was unpacked below `root`; `changed` is true once it was packed again with changes."""
+    """What of an archive was unpacked below `root`; `changed` is true once it was packed again with changes.
+
+    `tops` are the names at the top of the archive.
+    """
 
     archive: Path
     root: Path
+    tops: tuple[str, ...] = ()
     changed: bool = False
 
 
@@ -39,7 +43,8 @@ class Unpacked:
 def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
     """The files of these folders of the archive, in a temporary folder; at the end they take their places in it.
 
-    The archive is a tar file, compressed or not, as the SDK's snapshots write it. Only plain files and folders come
+    The archive is a tar file, compressed or not, as the SDK's snapshots write it. Where none of the folders is at its
+    top, but below one other folder alone, they are taken from there. Only plain files and folders come
     out of it, and only below `folders`. Everything else in it stays as it is, byte for byte. Where nothing was changed
     it is not written; else it is replaced in one step, and only while it is the one that was unpacked: otherwise
     `Conflict` is raised. Then, and after any exception, work that was done is kept in a folder that the log names.
@@ -50,8 +55,9 @@ def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
         root = Path(name) / "workspace"
         root.mkdir()
         before = _digest(archive)
-        taken = _unpack(archive, root, tuple(folders))
-        work = Unpacked(archive, root)
+        lead, tops = _lead(archive, tuple(folders))
+        taken = _unpack(archive, root, tuple(folders), lead)
+        work = Unpacked(archive, root, tops)
         try:
             yield work
             now = _files(root, tuple(folders))
@@ -59,7 +65,7 @@ def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
                 return
             if not archive.is_file() or _digest(archive) != before:
                 raise Conflict(str(archive), "it was written or removed meanwhile; nothing was packed")
-            _pack(archive, root, tuple(folders), now)
+            _pack(archive, root, tuple(folders), now, lead)
         except BaseException:
             if _files(root, tuple(folders)) != taken:
                 kept = Path(tempfile.mkdtemp(prefix="sandbox-memory-kept-")) / "workspace"
@@ -77,11 +83,29 @@ def is_archive(path: Path) -> bool:
         return False
 
 
-def _unpack(archive: Path, root: Path, folders: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+_HINT = "Name the .tar file of a snapshot, or the folder of a workspace"
+
+
+def _lead(archive: Path, folders: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """What stands before the folders in the archive, `./`, `NAME/` or `./NAME/`; and the names at its top."""
+    try:
+        with tarfile.open(archive) as tar:
+            told = [member.name for member in tar]
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", _HINT) from error
+    names = [posixpath.normpath(name).split("/") for name in told]
+    tops = sorted({name[0] for name in names} - {"", ".", ".."})
+    below = {name[0] for name in names if len(name) > 1 and name[1] in folders and name[0] in tops}
+    alone = len(below) == 1 and not set(tops).intersection(folders)
+    dot = "./" if not alone or any(name.startswith("./") for name in told) else ""
+    return f"{dot}{below.pop()}/" if alone else dot, tuple(tops)
+
+
+def _unpack(archive: Path, root: Path, folders: tuple[str, ...], lead: str) -> dict[str, tuple[str, int]]:
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
-                path = _inside(member.name, folders)
+                path = _inside(member.name, folders, lead)
                 if path is None or not (member.isdir() or member.isreg()):
                     continue
                 target = root / path
@@ -96,14 +120,17 @@ def _unpack(archive: Path, root: Path, folders: tuple[str, ...]) -> dict[str, tu
             if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
                 raise tarfile.ReadError("it is cut off")
     except (tarfile.TarError, EOFError, OSError) as error:
-        hint = "Name the .tar file of a snapshot, or the folder of a workspace"
-        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", hint) from error
+        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", _HINT) from error
     return _files(root, folders)
 
 
-def _inside(name: str, folders: tuple[str, ...]) -> str | None:
-    """The path of a member below one of the folders, without `./`; None for any other."""
+def _inside(name: str, folders: tuple[str, ...], lead: str) -> str | None:
+    """The path of a member below one of the folders, without what leads to them; None for any other."""
     path = posixpath.normpath(name)
+    top = lead.removeprefix("./")
+    if not path.startswith(top):
+        return None
+    path = path[len(top) :]
     inside = any(path == folder or path.startswith(f"{folder}/") for folder in folders)
     return path if inside and not path.startswith(("/", "..")) and "\0" not in path else None
 
@@ -131,7 +158,7 @@ def _digest(path: Path) -> str:
     return made.hexdigest()
 
 
-def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, tuple[str, int]]) -> None:
+def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, tuple[str, int]], lead: str) -> None:
     """Write the archive anew: every member that is not ours as it was, then ours; and put it in the old one's place."""
     beside = archive.with_name(f".{archive.name}.{secrets.token_hex(4)}.tmp")
     status = archive.stat()
@@ -141,7 +168,7 @@ def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, 
                 new.pax_headers = dict(old.pax_headers)
                 seen: set[str] = set()
                 for member in old:
-                    path = _inside(member.name, folders)
+                    path = _inside(member.name, folders, lead)
                     if path is None or not (member.isreg() or member.isdir()):
                         new.addfile(member, old.extractfile(member) if member.isreg() else None)
                     elif member.isdir():
@@ -152,8 +179,8 @@ def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, 
                         seen.add(path)
                 for path in sorted(files):
                     if path not in seen:
-                        _parents(new, path, seen)
-                        _add(new, root / path, _made(f"./{path}", files[path][1], status))
+                        _parents(new, path, seen, lead)
+                        _add(new, root / path, _made(f"{lead}{path}", files[path][1], status))
             file.flush()
             os.fchmod(file.fileno(), status.st_mode & 0o777)
             with suppress(PermissionError):
@@ -166,13 +193,13 @@ def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, 
         raise WorkspaceError(str(archive), f"cannot be packed ({error})", "Nothing in it was changed") from error
 
 
-def _parents(new: tarfile.TarFile, path: str, seen: set[str]) -> None:
+def _parents(new: tarfile.TarFile, path: str, seen: set[str], lead: str) -> None:
     parts = path.split("/")[:-1]
     for length in range(1, len(parts) + 1):
         folder = "/".join(parts[:length])
         if folder not in seen:
             seen.add(folder)
-            made = tarfile.TarInfo(f"./{folder}")
+            made = tarfile.TarInfo(f"{lead}{folder}")
             made.type, made.mode = tarfile.DIRTYPE, 0o700
             new.addfile(made)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from .places import EDITED, Misuse, Place, around, find, shown
 
 FOR_PEOPLE = ("MEMORY.md", "memory_summary.md", "INBOX.md", "raw_memories/*.md", "skills/*/SKILL.md")
 """The files of a memory that people edit, below its folder."""
+ARCHIVE = re.compile(r"\.(?:tar(?:\.\w+)?|t[gbx]z2?)$", re.IGNORECASE)
 MOST = 6
 """How many of one kind are named."""
 
@@ -37,8 +39,10 @@ AT_A_LINE = {
 """How editors are told the line: what stands before the file's name, or in the place of it."""
 
 
-def at_work(path: Path, line: int = 0) -> None:
+def at_work(path: Path, line: int = 0, archive: Path | None = None) -> None:
     """Open the file, at that line where the editor knows how, and come back when the editor has closed.
+
+    One of an `archive` is there for that time only.
 
     Raises `Misuse` where no editor is known, `SandboxMemoryError` for one that cannot be started or fails.
     """
@@ -51,9 +55,9 @@ def at_work(path: Path, line: int = 0) -> None:
             f"the editor {words[0]} cannot be started: {error.strerror or error}; name another in EDITOR"
         ) from error
     if code:
-        raise SandboxMemoryError(
-            f"the editor {words[0]} ended with {code}; what it saved in {shown(path)} is taken in by the next command"
-        )
+        after = f"what it saved in {shown(path)} is taken in by the next command"
+        after = f"{archive} was not changed" if archive else after
+        raise SandboxMemoryError(f"the editor {words[0]} ended with {code}; {after}")
 
 
 def target(word: str) -> tuple[str, int] | None:
@@ -68,9 +72,17 @@ def found(file: str, workspace: Path | None, memories: str | None, sessions: str
 
     Raises `Misuse` for a file that is not for people to edit, or not there, with those that are.
     """
+    if ARCHIVE.search(file):
+        there = Path(file).exists()
+        raise Misuse(f"{file} is no tar archive that can be read" if there else f"there is no file {file}")
     if workspace is None and memories is None and (known := around(Path(file))):
         return find(known[0], known[1], sessions), Path(file)
-    place = find(workspace, memories, sessions)
+    try:
+        place = find(workspace, memories, sessions)
+    except Misuse as error:
+        if Path(file).exists():
+            raise
+        raise Misuse(f"there is no file {file}; {error}") from error
     folder = place.root / place.memories_dir / place.scope.folder
     tries = [folder / file, place.root / file, Path(file)]
     real = next((path for path in tries if path.is_file() and _for_people(path, folder)), None)

@@ -118,7 +118,10 @@ def _document(place: Place, outcome: Outcome) -> dict[str, Any]:
         "of": outcome.of,
         "wide": outcome.wide,
         "forgotten": values.all_of(memory, outcome.records, dry=outcome.dry),
-        "retold": values.all_of(memory, outcome.retold, dry=outcome.dry),
+        "retold": [
+            {**each, "was": outcome.were.get(each["id"], each["text"])}
+            for each in values.all_of(memory, outcome.retold, dry=outcome.dry)
+        ],
         "found": [asdict(place) for place in outcome.found],
         "left": [asdict(place) for place in outcome.left],
         "receipts": outcome.receipts,
@@ -129,7 +132,9 @@ def _told(screen: Screen, place: Place, outcome: Outcome) -> None:
     for record in outcome.records:
         screen.column(record.id, (record.text or "(its words are erased)", FAINT), width=14, style=ID)
     for record in outcome.retold:
-        screen.column(record.id, record.text, (" (stays, from other evidence)", FAINT), width=14, style=ID)
+        was = outcome.were.get(record.id, record.text)
+        how = f" (was: {was}; told from other evidence)" if was != record.text else " (stays, from other evidence)"
+        screen.column(record.id, record.text, (how, FAINT), width=14, style=ID)
     if outcome.dry:
         _listed(screen, place, outcome)
         _would(screen, outcome)

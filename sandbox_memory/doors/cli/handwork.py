@@ -1,4 +1,4 @@
-"""What a person does to single lines: `add`, `edit`, `pin`, `restore`."""
+"""What a person does to single lines: `add`, `edit`, `pin`, `delete`, `restore`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from ...governance.lifetime import NEVER, ttl_of
 from ...records import Kind, Record
-from ...workspace.archive import is_archive, unpacked
+from ...workspace.archive import Unpacked, is_archive, unpacked
 from . import completing, places, timeline, values
 from .chapters import chapters
 from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
@@ -60,7 +60,13 @@ def add(
         return
     screen.column(record.id, record.text, width=14, style=ID)
     where = kept(place.path(memory.layout.handbook), "")
-    screen.line(("remembered", GOOD), " in ", where, f" under {record.group} › {record.section}", indent=14, hang=2)
+    place_in, later = f" under {record.group} › {record.section}", _not_yet(place.root / memory.layout.handbook)
+    if later:
+        history = kept(place.path(memory.layout.ledger), "")
+        screen.line(("remembered", GOOD), " in the history, ", history, indent=14, hang=2)
+        screen.line("written in ", where, place_in, (f" {later}", WARN), indent=14, hang=2)
+    else:
+        screen.line(("remembered", GOOD), " in ", where, place_in, indent=14, hang=2)
     _set(screen, record)
     if record.trust.label != "hand":
         why = "as the agent's word: a session is open, whose agent may give commands too; a key tells you from it"
@@ -130,7 +136,15 @@ def edit(
     _set(screen, record)
 
 
-def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Path | None = None, line: int = 0) -> None:
+def _in_editor(
+    place: Place,
+    screen: Screen,
+    id: str | None = None,
+    *,
+    path: Path | None = None,
+    line: int = 0,
+    archive: Unpacked | None = None,
+) -> None:
     from ...pipeline.saving import Saves  # brings watchdog along
     from ..opening import run
 
@@ -138,6 +152,11 @@ def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Pat
     memory.adopt()
     told, held = memory.adopted, memory.pipeline.noted.taken()
     path = path or place.root / memory.layout.handbook
+    if not path.is_file() and archive:
+        inside, tops = memory.layout.memories_dir, ", ".join(archive.tops[:8]) or "nothing"
+        if (place.root / inside).is_dir():
+            raise Misuse(f"{archive.archive} holds no {memory.layout.handbook}")
+        raise Misuse(f"{archive.archive} holds no {inside}/ at its top or below one folder alone; at its top: {tops}")
     if not path.is_file():
         call = place.command("add", option="--workspace")
         raise Misuse(f"there is no {place.path(memory.layout.handbook)} yet; `{call} TEXT` begins it")
@@ -146,7 +165,7 @@ def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Pat
     before, saves = memory.pipeline.store.ledger, Saves(memory.pipeline)
     inside = Path(os.path.relpath(path, place.root)).as_posix()
     saves.know([inside])
-    at_work(path, line)
+    at_work(path, line, archive.archive if archive else None)
     lines = run(saves.take_in([inside]))
     commits = memory.history()[: len(memory.pipeline.store.ledger) - len(before)]
     changes = memory.adopted - told
@@ -159,6 +178,8 @@ def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Pat
     timeline.history(screen, chapters(shown))
     if shown:
         screen.gap()
+    if not changes and not lines and (later := _not_yet(path)):
+        lines = [f"Nothing is taken in yet: that is done {later}."]
     if changes:
         lines[:1] = [f"{many(changes, 'change')} taken in: {lines[0]}"]
     for said in lines:
@@ -170,7 +191,7 @@ def _in_editor(place: Place, screen: Screen, id: str | None = None, *, path: Pat
 def _in_snapshot(archive: Path, memories: str | None, sessions: str | None, screen: Screen) -> None:
     folders = {(memories or "memories").partition("/")[0], (sessions or "sessions").partition("/")[0]}
     with unpacked(archive, sorted(folders)) as work:
-        _in_editor(places.find(work.root, memories, sessions), screen)
+        _in_editor(places.find(work.root, memories, sessions), screen, archive=work)
     if not screen.as_json and work.changed:
         told = "; a session whose workspace is still there goes on with that, not with its snapshot"
         screen.line(("packed again into ", GOOD), kept(str(archive)), told)
@@ -204,6 +225,34 @@ def pin(
         screen.line((f"{many(len(records), 'memory', 'memories')} not pinned any more", GOOD), indent=14)
 
 
+@app.command(cls=Command, epilog="Example: sandbox-memory delete m-7f3a9c2b1d")
+def delete(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.records)],
+    workspace: WorkspaceOption = None,
+    memories: MemoriesOption = None,
+    sessions: SessionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take memories out of sight; `restore` brings them back.
+
+    No run is told them any more, as if you had deleted their lines in MEMORY.md. Nothing is erased: the conversations
+    and the history keep the words. `forget` erases these too, for good.
+    """
+    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
+    memory = opened(place)
+    known = memory.adopt().state.visible()
+    names = sorted(dict.fromkeys(id.lstrip("^") for id in ids), key=lambda id: id in known)
+    records = [memory.delete(id) for id in names]  # one that is not there first, so that it ends before the others go
+    if as_json:
+        screen.document({**values.heading(place, memory), "deleted": values.all_of(memory, records)})
+        return
+    for record in records:
+        screen.column(record.id, record.text, width=14, style=ID)
+    call = f"sandbox-memory restore {' '.join(names)}"
+    back = f"; `{call}` brings {'it' if len(names) == 1 else 'them'} back"
+    screen.line((f"{many(len(records), 'memory', 'memories')} deleted", GOOD), back, indent=14, hang=2)
+
+
 @app.command(cls=Command, epilog="Example: sandbox-memory restore m-7f3a9c2b1d")
 def restore(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.gone)],
@@ -226,6 +275,18 @@ def restore(
     for record in records:
         screen.column(record.id, record.text, width=14, style=ID)
     screen.line((f"{many(len(records), 'memory', 'memories')} brought back", GOOD), indent=14)
+
+
+def _not_yet(path: Path) -> str:
+    """When a file will be written and taken in that is left alone as it stands; empty for one that is not."""
+    from ...pipeline import acknowledging, legible
+
+    data = acknowledging.read(path)
+    if data is None:
+        return "once it can be read"
+    if why := legible.set_aside(data):
+        return "once the merge conflict in it is solved" if "conflict" in why else "once it is saved as UTF-8"
+    return ""
 
 
 def _set(screen: Screen, record: Record) -> None:

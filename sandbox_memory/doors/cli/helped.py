@@ -22,8 +22,8 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 _JSON = "sandbox_memory.json"
 NOT_DONE, WRONG_USE, INTERRUPTED = 1, 2, 130
 ORDER = tuple(
-    "demo process status show why web watch add edit pin inbox history diff undo restore forget rebuild check vouch "
-    "layouts".split()
+    "demo process status show why web watch add edit pin inbox history diff undo delete restore forget rebuild check "
+    "vouch layouts".split()
 )
 
 _QUOTED = re.compile("[“`][^”`]*[”`]")

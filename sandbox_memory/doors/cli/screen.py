@@ -27,6 +27,7 @@ TRUST = {"hand": "green", "user": "green", "observed": "blue", "agent": "yellow"
 _ACTIVE = re.compile(f"[{ACTIVE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WIDE = re.compile(f"[{CJK}]")
+_PARTS = re.compile(r"[!-~]+|.", re.DOTALL)
 # Marks that must not begin a line, and those that must not end one.
 _CLOSING = frozenset("，。、；：？！）】》」』〉〕”’…—,.;:?!)]}%")
 _OPENING = frozenset("（【《「『〈〔“‘([{")
@@ -114,10 +115,10 @@ def wrapped(text: Text, width: int, hang: int) -> list[Text]:
             breaks.append(start)
             used, room = 0, width - hang
         if needed > room and _WIDE.search(piece):
-            for offset, character in enumerate(piece):
-                cells = cell_len(character)
-                if used + cells > room:
-                    breaks.append(start + offset)
+            for part in _PARTS.finditer(piece):
+                cells = cell_len(part[0])
+                if used + cells > room and used:
+                    breaks.append(start + part.start())
                     used, room = 0, width - hang
                 used += cells
         else:

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from ...pipeline import Report
     from ..plain import OpenMemory
 
+TOLD = {
+    "file": "to every run: it stands in memory_summary.md",
+    "request": "only to a run whose request is like it (relevant_tokens): memory_summary.md has no room for it",
+    "gone": "to no run: it is out of sight",
+    "orders": "to no run: an agent wrote it into the file by itself, and it gives orders",
+    "edited": "to no run: an agent wrote it into the file in one customer's run, and many are served",
+    "preference": "to no run: it is what one customer wants, and many are served",
+    "account": "to no run: it is about the customer whose account it names, and many are served",
+    "conversation": "to no run: it comes from one customer's conversation and is no clear rule for everybody",
+}
+"""Whether a run is told a line, and why; see `pipeline.telling.Told`."""
+
 
 def heading(place: Place, memory: OpenMemory) -> dict[str, Any]:
     """Which memory a document is about, and how many changes made in its files the command has taken in."""
@@ -78,6 +90,7 @@ def reason(memory: OpenMemory, reason: Reason) -> dict[str, Any]:
         "record": told,
         "receipts": [{**asdict(receipt), "stands": not receipt.verdict} for receipt in reason.receipts],
         "use": asdict(reason.use),
+        "told": {"when": reason.told.when, "why": TOLD[reason.told.why]},
         "history": [asdict(event) for event in reason.events],
         "replaced": others[: len(reason.replaced)],
         "superseded_by": others[-1] if successor else None,

@@ -10,6 +10,7 @@ from rich.text import Text
 from ...records import Status
 from .screen import BAD, FAINT, GOOD, ID, STRONG, TRUST, WARN, Part, Screen, kept, many, when
 from .timeline import DONE, MAKERS, marks
+from .values import TOLD
 from .views import gone
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def why(screen: Screen, reason: Reason, place: Text, places: Places) -> None:
     if record.protected:
         screen.column("protected", "no machine alters it")
     screen.column("stands in", *_whereabouts(reason, place))
+    screen.column("told", TOLD[reason.told.why])
     if record.group:
         screen.column("under", " › ".join(part for part in (record.group, record.section) if part))
     if record.subject:

@@ -67,6 +67,7 @@ def _asked(page: Page, id: str, *, changed: bool = False) -> Response:
         standing=id in page.snapshot.state.visible(),
         others=[each for each in found.records if each.id != id and each.text],
         retold=found.retold,
+        were=found.were,
         files=_by_file(found.found[:LISTED]),
         count=len(found.found),
         more=len(found.found) - LISTED,

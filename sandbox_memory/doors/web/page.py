@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ...errors import LostUpdate, SandboxMemoryError, Unknown
 from ...governance.redaction import redact
 from ...governance.secrets import PLACEHOLDER
+from ...records import Record, Status
 from . import causes, markdown
 from .bookcase import Bookcase
 from .snapshot import Shelf, Snapshot
@@ -181,14 +182,35 @@ def failure(page: Page, told: str, status: int) -> Response:
 
 def conflict(page: Page, lost: LostUpdate) -> Response:
     """Somebody was faster: both texts, and what can be done."""
-    state = page.shelf.snapshot().state
-    record = state.records[lost.id]
+    snapshot = page.shelf.snapshot()
+    record = _now(snapshot, lost.id)
     return page.render(
         "conflict.html",
         status=409,
         record=record,
-        standing=lost.id in state.visible(),
+        standing=record.id in snapshot.state.visible(),
+        change=_last_change(snapshot, record),
         yours=page.form.get("text", lost.yours),
         was=page.form.get("was", ""),
         deletes=page.form.get("do") == "delete",
     )
+
+
+def _now(snapshot: Snapshot, id: str) -> Record:
+    """What stands where that line stood, if others took its place one after the other."""
+    records, passed = snapshot.state.records, {id}
+    while (by := records.get(records[id].superseded_by)) and by.id not in passed and by.status is not Status.FORGOTTEN:
+        id = by.id
+        passed.add(id)
+    return records[id]
+
+
+def _last_change(snapshot: Snapshot, record: Record) -> tuple[str, str]:
+    """Who made the line what it is, and when."""
+    for commit in snapshot.history:
+        if commit.get("believed", True) and any(
+            record.id in (operation["id"], *operation["replaces"]) and operation["op"] != "support"
+            for operation in commit["operations"]
+        ):
+            return str(commit["actor"]), str(commit["at"])
+    return record.origin, record.updated_at or record.created_at

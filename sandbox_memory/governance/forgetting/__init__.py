@@ -37,8 +37,9 @@ class Erasure:
     `way` is how it was named: id, subject, rollout, user, text. `marks` are sought everywhere, `local` only in the run
     of that segment id, where the words are too common for more; under `OFFERED` are sentences and halves of them. All
     of the runs in `segments` is forgotten. `names` holds digests of file names that told of it, `stems` of the rollouts
-    that are forgotten as a whole, `records` the ids of records. `read` maps rollouts to the bytes and lines that had
-    been read of them. A text said after `at` (ISO, UTC) is not meant.
+    that are forgotten as a whole, `topics` of what the forgotten memories were about, `records` the ids of records.
+    `read` maps rollouts to the bytes and lines that had been read of them. A text said after `at` (ISO, UTC) is not
+    meant.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Erasure:
     stems: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     records: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
     read: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     finished: bool = False
     ordinal: int = 0
@@ -67,6 +69,7 @@ class Erasure:
             "stems": sorted(self.stems),
             "names": sorted(self.names),
             "records": sorted(self.records),
+            **({"topics": sorted(self.topics)} if self.topics else {}),
         }
 
     @classmethod
@@ -84,6 +87,7 @@ class Erasure:
             stems=frozenset(map(str, facts.get("stems", ()))),
             names=frozenset(map(str, facts.get("names", ()))),
             records=frozenset(map(str, facts.get("records", ()))),
+            topics=frozenset(map(str, facts.get("topics", ()))),
             read={str(stem): (int(size), int(lines)) for stem, (size, lines) in facts.get("read", {}).items()},
             ordinal=ordinal,
         )
@@ -95,6 +99,10 @@ class Erasure:
     def whole(self, stem: str) -> bool:
         """True if that rollout is forgotten as a whole."""
         return bool(self.stems) and self.marks.digest(stem) in self.stems
+
+    def on(self, topic: str) -> bool:
+        """True if a memory on that topic, as `sameness.topic` tells it, is forgotten."""
+        return bool(topic and self.topics) and self.marks.digest(topic) in self.topics
 
     def tells(self, name: str) -> bool:
         """True if the name of a file or folder, without folders, tells of what is forgotten."""

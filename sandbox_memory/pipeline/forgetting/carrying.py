@@ -42,8 +42,9 @@ class Outcome:
     """What one forgetting found and did.
 
     `found` is where it stood, `left` where it still stands. `records`, over which it iterates, are those that are
-    forgotten, as they were; `retold` those that other evidence supports, as they are told from it. `receipts` are the
-    files that recognise it later. With `dry` nothing was changed. It was looked for in `of` memories.
+    forgotten, as they were; `retold` those that other evidence supports, as they are told from it, and `were` their
+    words before, by id. `receipts` are the files that recognise it later. With `dry` nothing was changed. It was looked
+    for in `of` memories.
     """
 
     erasure: Erasure
@@ -51,6 +52,7 @@ class Outcome:
     left: list[Place] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     retold: list[Record] = field(default_factory=list)
+    were: dict[str, str] = field(default_factory=dict)
     receipts: list[str] = field(default_factory=list)
     dry: bool = False
     of: int = 0

@@ -27,6 +27,7 @@ from .carrying import Outcome
 from .history import Reach
 from .leftover import standing, told
 from .naming import Naming, Wanted
+from .planning import changes
 from .receipts import Receipt
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ async def forget(
         gone = {each.id for each in operations if each.op == "forget"}
         outcome.of = sum(record.status is not Status.FORGOTTEN for record in state.records.values())
         outcome.records = [record for record in state.records.values() if record.id in gone]
-        told = {each.id: str(each.body["text"]) for each in operations if each.op == "restate"}
-        outcome.retold = [replace(state.records[id], text=text) for id, text in told.items()]
+        told = {each.id: each for each in operations if each.op == "restate" and changes(each, state.records[each.id])}
+        outcome.retold = [replace(state.records[id], text=str(each.body["text"])) for id, each in told.items()]
+        outcome.were = {id: state.records[id].text for id in told}
         if dry_run or not (found or operations):
             return outcome
         if await _committed(store, state, erasure, spans, data, operations, actor):

@@ -12,10 +12,11 @@ from ...document import Document
 from ...errors import SandboxMemoryError, Unknown
 from ...governance.forgetting import Erasure, Marks, tokens
 from ...ledger import Ledger
-from ...records import Evidence, Item, Rollout, Segment, Status, Trust
-from ...sameness import said
+from ...records import Evidence, Item, Record, Rollout, Segment, Status, Trust
+from ...sameness import said, topic
 from ...state import State, candidates_of
-from .words import Target, Words, within
+from .planning import retells
+from .words import Target, Words, name_before, within
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Naming:
                 raise Unknown(f"there is no record {id}; `sandbox-memory show` lists the records with their ids")
             target.records[id] = None
         for id in target.records:
-            target.spans += (*self.state.records[id].evidence, *self.state.tombstones.get(id, ()))
+            target.spans += (*self._own(self.state.records[id]), *self.state.tombstones.get(id, ()))
         words = Words(target, self.state, self.rollouts)
         self._words(words)
         self._echoes(words)
@@ -103,7 +104,11 @@ class Naming:
             stems=frozenset(marks.digest(stem) for stem in target.stems),
             names=frozenset(marks.digest(name) for name in target.names),
             records=frozenset(target.records),
+            topics=frozenset(marks.digest(about) for about in map(topic, self._forgotten()) if about),
         )
+
+    def _forgotten(self) -> list[Record]:
+        return [self.state.records[id] for id in self.target.records]
 
     # ---- the ways
 
@@ -173,6 +178,20 @@ class Naming:
             rests = record.evidence and record.status is not Status.FORGOTTEN and not record.protected
             if rests and all(self.target.loses(place) for place in record.evidence):
                 self.target.records[record.id] = None
+
+    def _own(self, record: Record) -> Iterator[Evidence]:
+        """The quotes of a record but one that only tells whose it is, and tells that of a line that stays, too."""
+        name = name_before(record)
+        stays = [
+            place
+            for other in self.state.visible().values()
+            if name and other.id not in self.target.records and name_before(other).casefold() == name.casefold()
+            for place in other.evidence
+        ]
+        for place in record.evidence:
+            named = within(tokens(name), tokens(place.quote)) and any(place.overlaps(other) for other in stays)
+            if not named or retells(place.quote, record.text[len(name) :], beside=True):
+                yield place
 
     # ---- its words
 

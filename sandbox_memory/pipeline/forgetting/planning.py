@@ -19,6 +19,7 @@ from ...state import Proposal, RolloutState, State, operation_json
 from ...templates import one_line
 from .files import renamed
 from .history import Reach
+from .words import name_before
 
 LONGEST = 300
 """Characters of a quote that a line is told from at most."""
@@ -82,12 +83,13 @@ class Planner:
             return None
         evidence = tuple(kept for each in record.evidence if (kept := self._trimmed(each)) is not None)
         lost = evidence != record.evidence
-        text, bad = record.text, self.marks.holds(record.text)
-        if bad or (lost and not record.protected and ungrounded(text, [each.quote for each in evidence])):
+        text, name, bad = record.text, name_before(record), self.marks.holds(record.text)
+        if bad or (lost and not record.protected and ungrounded(text[len(name) :], [e.quote for e in evidence])):
             whole = [each for each in evidence if each in record.evidence]
             text = "" if bad and record.status not in _TOLD else self._from(whole, record)
             if not text:
                 return None
+            text = text if self.marks.holds(name) or text.startswith(name) else f"{name}{text}"
         elif lost and not evidence and not record.protected:
             return None
         if not lost and text == record.text and not self._named(record):
@@ -101,7 +103,14 @@ class Planner:
             subject=remains(masked(record.subject, self.marks)),
             group=masked(record.group, self.marks),
             section=masked(record.section, self.marks),
+            owner=self._owner(record, evidence),
         )
+
+    def _owner(self, record: Record, evidence: Sequence[Evidence]) -> str:
+        """Whose it is from now on: where that conversation goes, that of the same person which it is told from."""
+        if not record.owner or not self.erasure.whole(record.owner):
+            return renamed(record.owner, self.erasure)
+        return next((each.rollout for each in evidence), "")
 
     def _named(self, record: Record) -> bool:
         return self.marks.holds([record.subject, record.group, record.section])
@@ -112,12 +121,13 @@ class Planner:
         Only by one that says what the line said: a quote that gave it a name or a place is no line by itself.
         """
         lost = {each.rollout for each in record.evidence if each not in evidence}
+        rest = remains(masked(record.text[len(name_before(record)) :], self.marks))
         fit = [
             each
             for each in evidence
             if len(each.quote) <= LONGEST
             and len(meaning(each.quote)) > 1
-            and retells(each.quote, remains(masked(record.text, self.marks)), beside=each.rollout in lost)
+            and retells(each.quote, rest, beside=each.rollout in lost)
         ]
         best = max(fit, key=lambda each: (each.trust, len(each.quote)), default=None)
         return body_of(one_line(best.quote)) if best is not None and not self.marks.holds(best.quote) else ""
@@ -154,6 +164,7 @@ class Planner:
             "group": record.group,
             "section": record.section,
             "quotes": [each.quote for each in record.evidence],
+            **({"owner": record.owner} if record.owner else {}),
         }
         return Operation("restate", record.id, facts, body)
 
@@ -247,6 +258,13 @@ class Planner:
                 yield Operation("drop_skill", name)
             text = masked(skill.text.replace(name, other), self.marks)
             yield Operation("write_skill", other, facts, {"text": text})
+
+
+def changes(restated: Operation, record: Record) -> bool:
+    """True if a record is told otherwise, or from less: it is also written anew as it is where its history goes."""
+    told = [restated.body[name] for name in ("text", "subject", "group", "section")]
+    evidence = [each.to_json() for each in record.evidence]
+    return told != [record.text, record.subject, record.group, record.section] or restated.facts["evidence"] != evidence
 
 
 def retells(quote: str, text: str, *, beside: bool) -> bool:

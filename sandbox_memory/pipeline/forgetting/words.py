@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from ...governance.forgetting import OFFERED, pieces, tokens
 from ...governance.grounding import ungrounded
 from ...governance.wording import CLAUSE, hard_words, meaning
-from ...records import Evidence, Item, Rollout, Status
+from ...records import Evidence, Item, Record, Rollout, Status
+from ...sameness import said
 from ...state import State
 
 TELLING = 4.0
@@ -69,7 +70,8 @@ class Words:
             kept = [each for each in record.evidence if not target.loses(each)]
             sure = [each for each in record.evidence if not target.takes(each)]
             retold = len(sure) < len(record.evidence) and not record.protected
-            if not (retold and ungrounded(record.text, [each.quote for each in sure])):
+            body = record.text[len(name_before(record)) :]
+            if not (retold and ungrounded(body, [each.quote for each in sure])):
                 texts[record.text] = None
             texts.update({each.quote: None for each in kept})
             self._others += [each for each in record.evidence if each not in kept]
@@ -164,6 +166,11 @@ class Words:
 
     def _tells(self, row: Row) -> bool:
         return weight(row) >= TELLING or any(within(term, row) for term in self.terms)
+
+
+def name_before(record: Record) -> str:
+    """The account or the name that a line begins with, up to its words: whose they are."""
+    return record.text[: len(record.text) - len(said(record, "many").bare)]
 
 
 def parts_of(row: Row) -> list[Row]:
