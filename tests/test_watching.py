@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from .kit import handbook, pipeline, run, state, texts
 from .scripted import agent, config, session_in
 
 OFFLINE = MemoryGenerateConfig(phase_one_model="offline", phase_two_model="offline")
-PATIENCE = 30.0
+PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -228,6 +229,32 @@ def test_while_a_session_is_open(root: Path, told_of_saves: pytest.LogCaptureFix
     assert threading.active_count() <= before + 1, "its threads have ended"
     assert "MEMORY.md was saved: 1 deleted (commit" in told_of_saves.text
     consistent(root)
+
+
+def test_sessions_that_nobody_closed_take_no_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they are still referred to, or wait for the collector of garbage."""
+    monkeypatch.setattr("sandbox_memory.host.watching.MOST", 2)
+    monkeypatch.setattr("sandbox_memory.host.watching._open", weakref.WeakSet())
+    kept = []
+
+    async def left() -> None:
+        session = await session_in(root)
+        await session.start()
+        await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
+        kept.append(session)
+
+    async def go() -> None:
+        async with await session_in(root) as session:
+            await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
+            drop(handbook(root), TABS)
+            end = time.monotonic() + PATIENCE
+            while any(TABS in each.text for each in state(root).visible().values()):
+                assert time.monotonic() < end, "it was not taken in"
+                await asyncio.sleep(0.02)
+
+    for _ in range(3):
+        asyncio.run(left())
+    asyncio.run(go())
 
 
 def test_a_session_that_nobody_closes(root: Path) -> None:

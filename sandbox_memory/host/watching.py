@@ -36,7 +36,11 @@ class SessionWatch:
     async def begin(self) -> None:
         """Begin to watch, if the workspace is a folder of this machine, and not too many are watched already."""
         pipeline = self._pipeline()
-        if pipeline is None or pipeline.store.root is None or len(_open) >= MOST:
+        if pipeline is None or pipeline.store.root is None:
+            return
+        for left in [each for each in _open if each.left_open]:
+            left.drop()
+        if len(_open) >= MOST:
             return
         _open.add(self)
         await asyncio.to_thread(self._start, pipeline)
@@ -47,6 +51,17 @@ class SessionWatch:
         self._watching = watched(pipeline, self._saved)
         self._watching.start()
         weakref.finalize(pipeline, self._watching.end)
+
+    @property
+    def left_open(self) -> bool:
+        """True if nobody can close its session any more: the loop that it lived in is closed."""
+        return self._loop.is_closed()
+
+    def drop(self) -> None:
+        """Watch no more, without waiting for anything."""
+        _open.discard(self)
+        if self._watching is not None:
+            self._watching.end()
 
     async def end(self) -> None:
         """Watch no more, once `begin` is done; what is being taken in is waited for."""
