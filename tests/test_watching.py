@@ -231,6 +231,21 @@ def test_while_a_session_is_open(root: Path, told_of_saves: pytest.LogCaptureFix
     consistent(root)
 
 
+def test_an_event_that_comes_while_the_watch_is_stopped_is_no_error(
+    root: Path, told_of_saves: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        watching = Watching(root, ["memories"], lambda path: True, lambda paths: None)
+        watching.start()
+        for n in range(5):
+            (root / "memories" / f"note-{n}.md").write_text("x", encoding="utf-8")
+        for emitter in watching._observer.emitters:
+            emitter.stop()  # the race as it is lost: the thread asks for events once more
+            emitter.queue_events(0.1)
+        watching.stop()
+    assert "inactive" not in told_of_saves.text
+
+
 def test_sessions_that_nobody_closed_take_no_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they are still referred to, or wait for the collector of garbage."""
     monkeypatch.setattr("sandbox_memory.host.watching.MOST", 2)

@@ -27,6 +27,14 @@ LOOKED = 1.0
 """Seconds between two looks at the files themselves: folders come and go, and some file systems send no events."""
 _NO_CHANGE = frozenset(("opened", "closed_no_write"))
 
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for what watchdog reports as an error when it is stopped while an event comes in: nothing is amiss then."""
+    return "called when the thread is inactive" not in record.getMessage()
+
+
+logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
+
 Saved = Callable[[frozenset[str]], None]
 """Called with the paths that were saved, relative to the root, in a thread of its own; an error in it is logged."""
 
