@@ -214,18 +214,20 @@ def told_of_saves(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptur
         yield caplog
 
 
-def test_while_a_session_is_open(root: Path, told_of_saves: pytest.LogCaptureFixture) -> None:
-    async def go() -> None:
-        async with await session_in(root) as session:
-            await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
-            drop(handbook(root), TABS)
-            end = time.monotonic() + PATIENCE
-            while any(TABS in each.text for each in state(root).visible().values()):
-                assert time.monotonic() < end, "it was not taken in"
-                await asyncio.sleep(0.02)
+async def deleted_while_open(root: Path) -> None:
+    """A person deletes a line while a session is open, and waits until it is gone from the memory."""
+    async with await session_in(root) as session:
+        await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
+        drop(handbook(root), TABS)
+        end = time.monotonic() + PATIENCE
+        while any(TABS in each.text for each in state(root).visible().values()):
+            assert time.monotonic() < end, "it was not taken in"
+            await asyncio.sleep(0.02)
 
+
+def test_while_a_session_is_open(root: Path, told_of_saves: pytest.LogCaptureFixture) -> None:
     before = threading.active_count()
-    asyncio.run(go())
+    asyncio.run(deleted_while_open(root))
     assert threading.active_count() <= before + 1, "its threads have ended"
     assert "MEMORY.md was saved: 1 deleted (commit" in told_of_saves.text
     consistent(root)
@@ -258,18 +260,9 @@ def test_sessions_that_nobody_closed_take_no_place(root: Path, monkeypatch: pyte
         await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
         kept.append(session)
 
-    async def go() -> None:
-        async with await session_in(root) as session:
-            await Runner.run(agent("ok", memory=Memory(generate=OFFLINE)), "hi", run_config=config(session))
-            drop(handbook(root), TABS)
-            end = time.monotonic() + PATIENCE
-            while any(TABS in each.text for each in state(root).visible().values()):
-                assert time.monotonic() < end, "it was not taken in"
-                await asyncio.sleep(0.02)
-
     for _ in range(3):
         asyncio.run(left())
-    asyncio.run(go())
+    asyncio.run(deleted_while_open(root))
 
 
 def test_a_session_that_nobody_closes(root: Path) -> None:
