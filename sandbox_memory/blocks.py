@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import pairwise
 
+from .document.text import NEWLINE
+
 _BEGIN = re.compile(r"^[ \t]*<!-- memory:begin ([0-9]{1,18}) -->[ \t]*(?=\r?$)", re.M)
-_OURS = re.compile(r"^.*\^[mp]-[0-9a-f]{10}[ \t]*(?=\r?$)", re.M)
+_OURS = re.compile(r"^.*\^([mp]-[0-9a-f]{10})[ \t]*(?=\r?$)", re.M)
 _END = re.compile(r"^[ \t]*<!-- memory:end ([0-9a-f]{12}) -->[ \t]*(?=\r?$)", re.M)
 
 
@@ -28,13 +31,15 @@ class Block:
 class Split:
     """A file cut into what stands before our block, the block, and what stands after it.
 
-    `block` is None when there is none; `written` is the digest that its end marker holds.
+    `block` is None when there is none; `written` is the digest that its end marker holds. `newline` is a carriage
+    return for a file whose line ends are that alone: here they are line feeds.
     """
 
     before: str
     block: Block | None
     after: str
     written: str = ""
+    newline: str = ""
 
     @property
     def touched(self) -> bool:
@@ -50,6 +55,8 @@ def split(data: bytes) -> Split:
     that kind are left out: nobody's words are in them. Where all are touched, it is the first.
     """
     text = data.decode("utf-8", "surrogateescape")
+    newline = "\r" if "\r" in text and "\n" not in text else ""
+    text = text.replace("\r", "\n") if newline else text
     intact = _intact(text)
     begin: re.Match[str] | None = None
     if intact:
@@ -59,13 +66,38 @@ def split(data: bytes) -> Split:
     begin = begin or _BEGIN.search(text)
     end = _END.search(text, begin.end() if begin else 0)
     if begin is None and end is None:
-        return Split(text, None, "")
+        return Split(text, None, "", newline=newline)
     first = begin or _OURS.search(text, 0, end.start() if end else len(text)) or end
     assert first is not None
     start = begin.end() if begin else first.start()
     inner = text[start : end.start() if end else len(text)].strip("\r\n")
     block = Block(int(begin[1]) if begin else None, inner)
-    return Split(text[: first.start()], block, text[end.end() :] if end else "", end[1] if begin and end else "")
+    after = text[end.end() :] if end else ""
+    return Split(text[: first.start()], block, after, end[1] if begin and end else "", newline)
+
+
+def marked(data: bytes, ids: Container[str], ordinal: int, heads: Container[str]) -> bytes:
+    """The file; where both markers are gone, with such around its lines that have one of the ids, from first to last.
+
+    So it holds a touched block again, of the commit `ordinal`. A line right above or below that is one of the `heads`,
+    or begins as one that ends with a colon, is the block's, too.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    lines = NEWLINE.sub("\n", text).split("\n")
+    ours = [n for n, line in enumerate(lines) if (found := _OURS.fullmatch(line)) and found[1] in ids]
+    if not ours or _BEGIN.search("\n".join(lines)) or _END.search("\n".join(lines)):
+        return data
+    first, last = ours[0], ours[-1]
+    above = next((n for n in range(first - 1, -1, -1) if lines[n].strip()), None)
+    if above is not None and lines[above].strip() in heads:
+        first = above
+    below = next((n for n in range(last + 1, len(lines)) if lines[n].strip()), None)
+    if below is not None and f"{lines[below].partition(':')[0]}:" in heads:
+        last = below
+    marks = f"<!-- memory:begin {ordinal} -->", f"<!-- memory:end {'0' * 12} -->"
+    lines = [*lines[:first], marks[0], *lines[first : last + 1], marks[1], *lines[last + 1 :]]
+    newline = next(iter(NEWLINE.findall(text)), "\n")
+    return newline.join(lines).encode("utf-8", "surrogateescape")
 
 
 def _intact(text: str) -> list[tuple[re.Match[str], re.Match[str]]]:
@@ -82,7 +114,8 @@ def _intact(text: str) -> list[tuple[re.Match[str], re.Match[str]]]:
 
 def join(parts: Split, block: Block, *, below: str = "") -> bytes:
     """The file with `block` in the place of the old one, or at the end, and `below` after it; all else as it was."""
-    newline = "\r\n" if "\r\n" in parts.before + parts.after else "\n"
+    around = parts.before + parts.after + (parts.block.text if parts.block else "")
+    newline = "\r\n" if "\r\n" in around else "\n"
     before = parts.before
     if parts.block is None and before.strip("\ufeff"):
         before = before if before.endswith(("\n", "\r")) else before + newline
@@ -91,7 +124,9 @@ def join(parts: Split, block: Block, *, below: str = "") -> bytes:
     lines = [f"<!-- memory:begin {block.ordinal} -->", text, f"<!-- memory:end {text_digest(text)} -->"]
     after = parts.after or newline
     after = newline * 2 + below.replace("\n", newline) + after if below else after
-    return (before + newline.join(lines) + after).encode("utf-8", "surrogateescape")
+    whole = before + newline.join(lines) + after
+    whole = whole.replace("\n", parts.newline) if parts.newline else whole
+    return whole.encode("utf-8", "surrogateescape")
 
 
 def text_digest(text: str) -> str:

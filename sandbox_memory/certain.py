@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from .governance.grounding import ungrounded
-from .governance.wording import content, hard_words, normal, subject_key, words
+from .governance.wording import content, hard_words, meaning, normal, subject_key, words
 from .known import Known
 from .lexical import Index
 from .records import Candidate, Evidence, Kind, Record, Trust
@@ -120,6 +120,12 @@ def bearing(text: str, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         if ungrounded(text, [quote.quote for quote in best]) is None:
             return best
     return tuple(evidence)
+
+
+def telling_first(record: Record) -> list[Evidence]:
+    """The quotes of a record, those first that have most of its words: a quote may only say who speaks, or answer."""
+    own = meaning(record.text)
+    return sorted(record.evidence, key=lambda quote: -len(own & meaning(quote.quote)))
 
 
 def trust_in(candidate: Candidate) -> Trust:

@@ -19,6 +19,10 @@ class WrongKey(ConfigError):
     """The history is sealed with another host's key; nothing was written."""
 
 
+class HistoryLost(SandboxMemoryError):
+    """Commits of the history are missing; nothing was taken in or written before somebody has decided which counts."""
+
+
 class WorkspaceError(SandboxMemoryError, OSError):
     """A file of the workspace cannot be read or written.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from .blocks import split
+from .certain import telling_first
 from .document import Document
 from .errors import Unknown
 from .folding import fold
@@ -15,13 +17,14 @@ from .folding.between import Difference, between
 from .folding.chronicle import chronicle, marks_of
 from .folding.past import Then, as_of
 from .governance.lifetime import EXPIRED
-from .layout import Layout
+from .governance.wording import normal
 from .pipeline import mending
 from .pipeline.reports import due
 from .pipeline.settle import Seen
 from .pipeline.store import Store
 from .pipeline.telling import Told, told
-from .records import Evidence, Record, Rollout, Status
+from .receipts import Receipt, receipt
+from .records import Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State
 from .trusting import checking, reporting
@@ -29,31 +32,11 @@ from .trusting.checking import CheckReport, Finding
 from .usage import Use, read
 from .usage import ids as usage_ids
 
-__all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason", "Receipt", "receipt"]
+__all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason"]
 
-BESIDE = 120
-"""How many characters beside a quote a receipt shows at most."""
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """A quote of a record, and whether it stands where it says now.
-
-    `line` is the 1-based line of the rollout file, `speaker` who said it there, `at` when. `before` and `after` are
-    what else stands in the lines of the quote. `verdict` is empty if it stands there, else what is wrong.
-    """
-
-    quote: str
-    path: str
-    line: int
-    segment: str
-    item: int
-    speaker: str
-    trust: str
-    verdict: str = ""
-    at: str = ""
-    before: str = ""
-    after: str = ""
+NAMED = 5
+"""How many lines with the words that were asked for are named."""
+_ID = re.compile(r"[mp]-[0-9a-f]{10}")
 
 
 @dataclass(frozen=True)
@@ -167,7 +150,7 @@ class Inquiry:
         return between(as_of(ledger, before), as_of(ledger, len(ledger) if after is None else after))
 
     async def why(self, target: str) -> Reason:
-        """Why a record is there, by its id or by `FILE:LINE`; raises `Unknown` for neither."""
+        """Why a record is there, by its id, `FILE:LINE`, or words that only it has; raises `Unknown` for others."""
         (reason,) = await self._reasons([await self._id(target)])
         return reason
 
@@ -207,7 +190,7 @@ class Inquiry:
         return [
             Reason(
                 record,
-                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in record.evidence),
+                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in telling_first(record)),
                 tuple(events[record.id]),
                 record.id in visible,
                 tuple(replaced.get(record.id, ())),
@@ -228,8 +211,10 @@ class Inquiry:
     async def _id(self, target: str) -> str:
         plain = target.strip().lstrip("^")
         file, colon, number = plain.rpartition(":")
-        if not colon or not number.isdigit():
+        if _ID.fullmatch(plain):
             return plain
+        if not colon or not number.isdigit():
+            return await self._saying(plain)
         path, document = self.layout.memory(file.rsplit("/", 1)[-1]), await self._document(file)
         if int(number) > len(document.lines):
             raise Unknown(f"{path} has {len(document.lines)} lines, and no line {number}")
@@ -239,6 +224,20 @@ class Inquiry:
         if not items[-1].id:
             raise Unknown(f"line {number} of {path} has no block id yet; `sandbox-memory status` adopts it")
         return items[-1].id
+
+    async def _saying(self, words: str) -> str:
+        """The id of the only line that has all these words, of those in sight or else of all."""
+        state, wanted = await self.state(), [_begins(word) for word in normal(words).casefold().split()]
+        for records in (state.visible().values(), state.records.values()):
+            found = [r for r in records if r.text and all(word.search(normal(r.text).casefold()) for word in wanted)]
+            if len(found) > 1 and wanted:
+                told = "; ".join(f"{record.id} “{record.text}”" for record in found[:NAMED])
+                more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+                raise Unknown(f"{len(found)} lines say “{words}”, name one by its id: {told}{more}")
+            if found and wanted:
+                return found[0].id
+        told = f"no line says “{words}”, and it is no id and no FILE:LINE with one line"
+        raise Unknown(f"{told}; `sandbox-memory show` lists the records with their ids")
 
     async def rollouts(self, stems: Iterable[str]) -> Mapping[str, Rollout]:
         """These transcripts, read whole; those that are gone are left out."""
@@ -312,25 +311,9 @@ class Inquiry:
                     )
 
 
-def receipt(evidence: Evidence, rollout: Rollout | None, layout: Layout) -> Receipt:
-    """The quote of `evidence`, looked up where it says."""
-    path = layout.session(f"{evidence.rollout}.jsonl")
-    base = Receipt(
-        evidence.quote, path, 0, evidence.segment, evidence.item, "", evidence.trust.label, "its transcript is not kept"
-    )
-    if rollout is None:
-        return base
-    segment = next((s for s in rollout.segments if s.id == evidence.segment), None)
-    if segment is None:
-        return replace(base, verdict="its run is not in the transcript any more")
-    item = next((i for i in segment.items if i.index == evidence.item), None)
-    text = item.text if item else ""
-    at = replace(base, line=segment.line, speaker=item.label if item else "", at=segment.updated_at)
-    if text[evidence.start : evidence.end] != evidence.quote:
-        return replace(at, verdict="the quote does not stand there")
-    before = text[: evidence.start].rpartition("\n")[2]
-    after = text[evidence.end :].partition("\n")[0]
-    return replace(at, verdict="", before=before[-BESIDE:], after=after[:BESIDE])
+def _begins(word: str) -> re.Pattern[str]:
+    """Where a word begins with these letters; Chinese has no blanks to begin after."""
+    return re.compile((r"(?<![a-z0-9])" if word[0].isascii() and word[0].isalnum() else "") + re.escape(word))
 
 
 def _failure(state: State, stem: str) -> dict[str, Any]:

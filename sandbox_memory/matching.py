@@ -64,7 +64,7 @@ def match(base: Mapping[str, str], items: Sequence[ListItem]) -> Matching:
 
 def similarity(one: str, other: str) -> float:
     """How alike two normalised texts are, 0 to 1: the share of words in the same order, of characters in Chinese."""
-    return _ratio(_tokens(one), _tokens(other))
+    return _ratio(tokens(one), tokens(other))
 
 
 class _Pairing:
@@ -94,18 +94,18 @@ class _Pairing:
         """Same id and similar, then similar; the most alike first."""
         if not self.rest or not self.free:
             return
-        tokens = {id: _tokens(normalise(self.base[id])) for id in self.free}
+        known = {id: tokens(normalise(self.base[id])) for id in self.free}
         scored = []
         nameless = []
         for position, item in enumerate(self.rest):
-            words = _tokens(item.normal)
+            words = tokens(item.normal)
             if item.id in self.free:
-                ratio = _ratio(words, tokens[item.id])
+                ratio = _ratio(words, known[item.id])
                 if ratio >= SAME_ID:
                     scored.append((-1 - ratio, position, item.id))
             elif not item.id:
                 nameless.append((position, words))
-        for position, id, ratio in _alike(nameless, tokens):
+        for position, id, ratio in _alike(nameless, known):
             scored.append((-ratio, position, id))
         found = {}
         taken = set()
@@ -181,5 +181,6 @@ def _ratio(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def _tokens(text: str) -> list[str]:
+def tokens(text: str) -> list[str]:
+    """The words of a text, of Chinese each character."""
     return _TOKEN.findall(text.casefold()) or list(text)

@@ -226,7 +226,7 @@ class Asked:
     """Something that waits for a decision: the question as the inbox shows it, and what a yes would write.
 
     `kind` and `trust` are those of the new text; a question that writes none has an empty `text`. `source` names the
-    conversation or the actor that it comes from.
+    conversation or the actor that it comes from. `lines` are the texts of a question about several lines at once.
     """
 
     id: str
@@ -235,6 +235,7 @@ class Asked:
     kind: str = ""
     trust: str = ""
     source: str = ""
+    lines: tuple[str, ...] = ()
 
 
 class Status(str, Enum):
@@ -291,6 +292,8 @@ class Record:
     """Why it was let go, if it was."""
     owner: str = ""
     """Whose it is, as of a candidate."""
+    markdown: str = ""
+    """The text in the blocks or lines in which a person wrote it, where that is more than one plain line."""
 
     def changed(self, **values: Any) -> Record:
         """A copy with those fields replaced and the version counted up."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from .certain import Sure, Waiting, decide
+from .gone import TakenOut
 from .governance.forgetting import FILLED, remains
 from .governance.wording import hard_words, meaning, normal
 from .known import Known
@@ -71,11 +72,16 @@ def inputs(state: State, most: int, known: Known | None = None) -> Inputs:
     """
     known = known or Known()
     known.update(state.visible())
-    screen = Screen(state)
+    screen = Screen(state, known.audience)
     waiting, keys, refused = _waiting(state, screen, most)
     decided = decide(waiting, known, lambda stem: state.rollouts[stem].order if stem in state.rollouts else (0, 0))
     refused += [Refusal(candidate.text, REPLACED) for candidate in decided.outdated]
-    left = _by_task(decided.left)
+    left = []
+    for each in _by_task(decided.left):
+        if why := screen.brings_back(each.candidate):
+            refused.append(Refusal(each.candidate.text, why))
+        else:
+            left.append(each)
     candidates = tuple(each.candidate for each in left)
     turns = sorted({each.turn[:3] for each in left})
     records = touched(candidates, known)
@@ -202,12 +208,14 @@ class Screen:
     """Which quotes are spent: of what a person deleted or overruled, of what was replaced, of what is known already.
 
     What was said before a person deleted a line, on the matter of that line, is spent as well, in whatever words.
+    `audience` is the layout's.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, audience: str = "one") -> None:
         self._spent: dict[tuple[str, str], list[tuple[Evidence, str]]] = {}
         self._words: dict[tuple[str, str], list[str]] = {}
         self._said_at = {stem: rollout.updated_at for stem, rollout in state.rollouts.items()}
+        self._taken_out = TakenOut(state, audience, self._said_at)
         self._deleted: dict[str, str] = {}
         for gone in [record for record in state.records.values() if record.status is Status.DELETED]:
             if about := topic(gone):
@@ -239,6 +247,13 @@ class Screen:
                 return DELETED
         whys = [self._why(quote, candidate.text) for quote in candidate.evidence]
         return whys[0] if whys and all(whys) else ""
+
+    def brings_back(self, candidate: Candidate) -> str:
+        """Why a candidate that would be a new line must be none: it says what was taken out; else an empty text."""
+        gone = self._taken_out.find(candidate)
+        if gone is None:
+            return ""
+        return CHANGED if gone.changed else DELETED
 
     def repeated(self, candidate: Candidate) -> bool:
         """True if each quote is from a run of which something was taken in before."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from .governance.forgetting import Erasure
 from .governance.lifetime import expired, importance_of
@@ -79,6 +79,97 @@ class SkillState:
     text: str = ""
 
 
+PEOPLE = ("hand", "cli", "web")
+"""Who commits what a person did, and nobody else may have done."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A record as it was when its words were taken out, `at` that time, `by` that actor."""
+
+    record: Record
+    at: str
+    by: str
+    changed: bool = False
+    """True where others stand in their place."""
+
+    @property
+    def by_person(self) -> bool:
+        """True if it was a person who took them out."""
+        return self.by in PEOPLE
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A line without an id that a save of a file brought in: `record` as that save told it, `by` that actor.
+
+    `marker` is the commit that the file said it showed, `since` the first commit of the saves of that editor which are
+    known, `between` the records above and below of the same section that the file had shown ("" for none).
+    """
+
+    file: str
+    marker: int
+    since: int
+    between: tuple[str, str]
+    record: Record
+    by: str
+
+
+class Place(NamedTuple):
+    """Where a record stands in a list: how deep, from 0, and whether its list is numbered."""
+
+    id: str
+    depth: int
+    numbered: bool
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Records that are told together in this order: a numbered list, or an item with those below it.
+
+    `start` is the first number; `by` says whose arrangement it is.
+    """
+
+    places: tuple[Place, ...]
+    start: int = 1
+    by: Trust = Trust.AGENT
+
+    @property
+    def together(self) -> bool:
+        """True if it says more than its items do singly."""
+        return len(self.places) > 1 and any(place.depth or place.numbered for place in self.places)
+
+    def without(self, there: Collection[str]) -> Steps | None:
+        """What is left of it where only those records are there."""
+        left = replace(self, places=tuple(place for place in self.places if place.id in there))
+        return left if left.together else None
+
+    def leads(self, shown: Collection[str], mark: str = ".") -> dict[str, str]:
+        """What stands before each record that is shown: its indentation, and its number with that mark, or a dash."""
+        found: dict[str, str] = {}
+        levels: list[tuple[int, str, int, int]] = []
+        for id, depth, numbered in (place for place in self.places if place.id in shown):
+            levels = [level for level in levels if level[0] <= depth]
+            if not levels or levels[-1][0] < depth:
+                inside = levels[-1][1] + " " * levels[-1][3] if levels else ""
+                levels.append((depth, inside, 0 if depth else self.start - 1, 0))
+            _, indent, number, _ = levels[-1]
+            lead = f"{number + 1}{mark} " if numbered else "- "
+            levels[-1] = (depth, indent, number + 1, len(lead))
+            found[id] = indent + lead
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """As the ledger has it."""
+        return {"by": self.by.label, "start": self.start, "items": [list(place) for place in self.places]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Steps:
+        """Inverse of `to_json`; raises KeyError, TypeError or ValueError for data that it did not write."""
+        places = (Place(str(id), int(depth), bool(numbered)) for id, depth, numbered in data["items"])
+        return cls(tuple(places), int(data["start"]), Trust.of(data["by"]))
+
+
 @dataclass
 class State:
     """The fold of a ledger up to `ordinal`. Built by `fold`; read it, do not change it elsewhere."""
@@ -107,6 +198,16 @@ class State:
     """What was forgotten, by what recognises it."""
     prose: dict[str, Mapping[str, Trust]] = field(default_factory=dict)
     """Whose word the lines outside our block of a file are: digest to trust, by the file's name."""
+    gone: dict[str, tuple[Gone, ...]] = field(default_factory=dict)
+    """What was deleted or overruled, by the id of the record that said it."""
+    typed: dict[str, Typed] = field(default_factory=dict)
+    """The lines that came in without an id, by the id that each got."""
+    named: dict[str, int] = field(default_factory=dict)
+    """The titles that people gave task groups, each with the commit that it came with."""
+    lists: tuple[Steps, ...] = ()
+    """The lines of `MEMORY.md` that are told together, in the order of the file."""
+    boxes: dict[str, tuple[bool, Trust]] = field(default_factory=dict)
+    """Whether the box of a line is ticked, and who is taken to have done that, by its id."""
     _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any
 
-from .document import Document, ListItem
+from .document import Document, ListItem, normalise
 from .document.text import without_refs
 from .governance.lifetime import BY_HAND, IMPORTANCE
 from .layout import Preset
 from .records import Kind, Record
+from .state import State
 
 _UNREADABLE = re.compile("[\udc80-\udcff]")
 _LOST = re.compile("[?\ufffd]")
+HANDBOOK, SUMMARY = "MEMORY.md", "memory_summary.md"
+MANY = 5
+SHARE = 0.2
+
+
+def many(gone: Sized, shown: Sized) -> bool:
+    """True for so many lines gone at once, of those that were shown, that it is asked about, not believed."""
+    return len(gone) > max(MANY, SHARE * len(shown))
 
 
 def fragment_of(document: Document, base: Mapping[str, str]) -> tuple[int, str] | None:
@@ -30,15 +39,47 @@ def fragment_of(document: Document, base: Mapping[str, str]) -> tuple[int, str] 
     )
 
 
-def at_the_end(document: Document, records: Mapping[str, Record], gone: Sequence[str]) -> list[str]:
+def in_summary(now: State, marker: int | None) -> bool:
+    """True if lines came in with a block of `memory_summary.md` as of that commit: it lacks them if it comes back."""
+    return any((each.file, each.marker) == (SUMMARY, marker) for each in now.typed.values())
+
+
+def seen(document: Document, now: State) -> int | None:
+    """The commit that a file shows at least: its marker's, or else that of the newest record it can only have from us.
+
+    None where nothing tells. What people typed may stand in a file that shows nothing of what came before it.
+    """
+    if document.marker is not None:
+        return document.marker
+    texts = {normalise(r.text): r.created for r in now.visible().values() if r.origin not in ("hand", "live")}
+    found = [
+        now.records[item.id].created if item.id in now.records else texts.get(item.normal) for item in document.items
+    ]
+    return max((ordinal for ordinal in found if ordinal is not None), default=None)
+
+
+def at_the_end(
+    document: Document, records: Mapping[str, Record], gone: Sequence[str], assigned: Mapping[int, str]
+) -> list[str]:
     """Those of them that would stand after all that is there, in a file without its last line, our marker.
 
-    Somebody who saves in two writes may have made only the first.
+    Somebody who saves in two writes may have made only the first. `assigned` are the records that the items are. Of
+    the last section those are not at its end that came before one which is there, where all stand as they came.
     """
     if document.marker is not None or not document.items:
         return []
     *before, last = ((item.group, item.section) for item in document.items)
-    return [id for id in gone if (records[id].group, records[id].section) not in set(before) - {last}]
+    at = {id: place for place, id in enumerate(records)}
+    there = [
+        at[assigned[i.index]] for i in document.items if (i.group, i.section) == last and assigned.get(i.index) in at
+    ]
+    newest = there[-1] if there and there == sorted(there) else -1
+    return [
+        id
+        for id in gone
+        if (place := (records[id].group, records[id].section)) not in set(before) - {last}
+        and not (place == last and at[id] < newest)
+    ]
 
 
 def placed(items: Sequence[ListItem], records: Iterable[Record]) -> Iterator[ListItem]:

@@ -6,6 +6,9 @@ import asyncio
 import io
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -200,7 +203,7 @@ HOSTILE: dict[str, Callable[[], tarfile.TarInfo]] = {
     "up": lambda: _file("memories/../../out.txt"),
     "absolute": lambda: _file("/tmp/memories/out.txt"),
     "a link out": lambda: _link("./memories/out.txt", "/etc/passwd", tarfile.SYMTYPE),
-    "a hard link": lambda: _link("./memories/out.txt", "./src/run.sh", tarfile.LNKTYPE),
+    "a hard link out": lambda: _link("./memories/out.txt", "/etc/passwd", tarfile.LNKTYPE),
     "a link for a folder": lambda: _link("./sessions/more", "/tmp", tarfile.SYMTYPE),
     "a pipe": lambda: _link("./memories/pipe", "", tarfile.FIFOTYPE),
 }
@@ -307,3 +310,160 @@ def test_a_file_that_is_not_there(
     with pytest.raises(SystemExit, match="2"):
         main(["edit", "no.tar"])
     assert "no.tar is no tar archive that can be read" in capsys.readouterr().err
+
+
+def blocks(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """The members with such names, headers and all, as they stand in the archive."""
+    found = {}
+    with tarfile.open(path) as tar:
+        start = 0
+        for member in tar:
+            end = tar.offset
+            if wanted(member.name):
+                tar.fileobj.seek(start)
+                found[member.name] = tar.fileobj.read(end - start)
+            start = end
+    return found
+
+
+def packed_from(archive: Path, folder: Path, *options: str) -> Path:
+    """The archive as GNU tar packs what is in it, with what `folder` has beside it."""
+    if not shutil.which("tar"):
+        pytest.skip("no tar")
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            tar.extract(member, folder)
+    made = archive.with_name("made.tar")
+    subprocess.run(["tar", "-C", folder, *options, "-cf", made, "."], check=True)
+    return made
+
+
+@pytest.mark.parametrize("options", [["--format=gnu", "-S"], ["--format=pax", "-S"], ["--format=pax", "-S", "-z"]])
+def test_a_sparse_file_stays_byte_for_byte(archive: Path, tmp_path: Path, options: list[str]) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with (folder / "disk.img").open("wb") as file:
+        for at in range(1, 40):
+            file.seek(at * 100_000)
+            file.write(b"hello")
+        file.truncate(5_000_000)
+    made = packed_from(archive, folder, *options)
+    before = blocks(made, lambda name: not name.endswith(("MEMORY.md", "ledger.jsonl")))
+    with unpacked(made, FOLDERS) as work:
+        change(work.root)
+    after = blocks(made, lambda name: True)
+    assert {name: after[name] for name in before} == before and "./disk.img" in before
+    assert "9443" in text_of(made, "memories/MEMORY.md")
+    subprocess.run(["tar", "-C", folder, "-df", made, "./disk.img", "./src"], check=True)
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "ledger.jsonl"])
+@pytest.mark.parametrize("other", ["A", "z"])
+def test_a_hard_link_loses_nothing(archive: Path, tmp_path: Path, name: str, other: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    packed_from(archive, folder)
+    os.link(folder / "memories" / name, folder / other)
+    made, prose = tmp_path / "made.tar", "Prose of my own."
+    text = read(handbook(folder)).replace("\n## ", f"\n{prose}\n\n## ", 1)
+    with handbook(folder).open("r+", encoding="utf-8") as file:
+        file.write(text)
+    was, commits = (folder / other).read_bytes(), len((folder / "memories/ledger.jsonl").read_text().splitlines())
+    subprocess.run(["tar", "-C", folder, "-cf", made, *sorted(["./memories", "./sessions", f"./{other}"])], check=True)
+    with unpacked(made, FOLDERS) as work:
+        change(work.root)
+        with open_memory(work.root) as memory:
+            assert [record.text for record in memory.records()] == ["The staging port is 9443"]
+    out = tmp_path / "out"
+    out.mkdir()
+    subprocess.run(["tar", "-C", out, "-xf", made], check=True)
+    assert prose in read(handbook(out)) and "9443" in read(handbook(out))
+    assert len((out / "memories/ledger.jsonl").read_text().splitlines()) > commits
+    assert (out / other).read_bytes() == was
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+@pytest.mark.parametrize("name", ["MEMORY.md", "ledger.jsonl", "raw_memories/chat.md"])
+def test_another_link_in_the_place_of_a_file_is_refused(
+    archive: Path, kind: bytes, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = archive.with_name("other.tar")
+    with tarfile.open(archive) as old, tarfile.open(other, "w") as new:
+        for member in old:
+            if member.name != f"./memories/{name}":
+                new.addfile(member, old.extractfile(member) if member.isreg() else None)
+        new.addfile(_link(f"./memories/{name}", "/data/elsewhere", kind))
+    before = other.read_bytes()
+    with pytest.raises(SystemExit, match="1"):
+        main(["edit", str(other)])
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"memories/{name} in it is a" in told and "link to /data/elsewhere" in told and "--dereference" in told
+    assert other.read_bytes() == before
+
+
+def test_a_link_in_the_way_of_what_memory_writes(archive: Path) -> None:
+    with tarfile.open(archive, "a") as tar:
+        tar.addfile(_link("./memories/skills", "/tmp", tarfile.SYMTYPE))
+    before = archive.read_bytes()
+
+    def work_on_it() -> None:
+        with unpacked(archive, FOLDERS) as work:
+            (work.root / "memories" / "skills" / "mine").mkdir(parents=True)
+            (work.root / "memories" / "skills" / "mine" / "SKILL.md").write_text("mine")
+
+    with pytest.raises(WorkspaceError, match="memories/skills is a link"):
+        work_on_it()
+    assert archive.read_bytes() == before
+
+
+def test_what_stands_behind_the_end_stays(archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes() + archive.read_bytes())
+    with tarfile.open(archive, ignore_zeros=True) as tar:
+        before = [member.name for member in tar]
+    with unpacked(archive, FOLDERS) as work:
+        change(work.root)
+    with tarfile.open(archive, ignore_zeros=True) as tar:
+        after = [member.name for member in tar]
+    assert sorted(set(after)) == sorted(set(before)) and len(after) >= len(before)
+    assert archive.stat().st_size % tarfile.RECORDSIZE == 0
+
+
+EDITORS = {
+    "ends": 'sed -i s/8443/9443/ "$1"; kill -{0} $PPID; exec sleep 30',
+    "stays": "trap '' {0}; sed -i s/8443/9443/ \"$1\"; kill -{0} $PPID; while :; do sleep 1; done",
+}
+
+
+@pytest.mark.parametrize(("how", "number"), [("ends", "HUP"), ("ends", "TERM"), ("stays", "HUP")])
+def test_a_signal_after_a_save(archive: Path, tmp_path: Path, how: str, number: str) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\n" + EDITORS[how].format(number))
+    editor.chmod(0o755)
+    call = [sys.executable, "-c", "from sandbox_memory.doors.cli import main; main()", "edit", str(archive)]
+    told = subprocess.run(call, env={**os.environ, "VISUAL": str(editor)}, capture_output=True, text=True, check=False)
+    assert told.returncode == {"HUP": 129, "TERM": 143}[number]
+    assert f"what was saved until then is in {archive}" in told.stderr
+    with unpacked(archive, FOLDERS) as work, open_memory(work.root) as memory:
+        assert [record.text for record in memory.records()] == ["The staging port is 9443"]
+
+
+def test_what_a_killed_edit_left_is_found(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i s/8443/9443/ "$1"; kill -KILL $PPID')
+    editor.chmod(0o755)
+    call = [sys.executable, "-c", "from sandbox_memory.doors.cli import main; main()", "edit", str(archive)]
+    env = {**os.environ, "VISUAL": str(editor), "TMPDIR": str(tmp_path)}
+    subprocess.run(call, env=env, capture_output=True, check=False)
+    with unpacked(archive, FOLDERS) as work:
+        (told,) = [message for message in caplog.messages if "an earlier edit" in message]
+        left = Path(told.partition(" files are in ")[2].partition(",")[0])
+        assert "9443" in read(handbook(left)) and left != work.root
+        with unpacked(archive, FOLDERS):
+            assert not any(str(work.root) in message for message in caplog.messages), "that one is still at work"
+    shutil.rmtree(left.parent)
+    caplog.clear()
+    with unpacked(archive, FOLDERS):
+        assert not caplog.messages

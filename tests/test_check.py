@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import sandbox_memory
 from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.doors.plain import open_memory
 from sandbox_memory.errors import ConfigError
@@ -18,6 +20,7 @@ from sandbox_memory.inquiry import CheckReport
 from sandbox_memory.ledger import Commit, Operation, encode, parse
 from sandbox_memory.models.offline import OfflineModel
 from sandbox_memory.trusting import anchoring
+from sandbox_memory.trusting.checking import NOTES
 
 from .killing import Counter, calls_of, forked
 from .kit import LIMITS, EchoModel, handbook, pipeline, process, run, said, state, tell, texts
@@ -683,10 +686,10 @@ def test_every_command_says_that_the_history_is_lost(
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
     lose(ledger(root))
     assert "reflects commit" in " ".join(named(check_only(root), "chain"))
-    for number, words in enumerate((["status"], ["show"], ["history"], ["why", "--all"], ["inbox"], ["diff", "1"])):
-        where = ["--workspace", root] if words[0] in ("why", "diff") else [root]
+    for words in (["status"], ["show"], ["history"], ["why", "--all"], ["inbox"]):
+        where = ["--workspace", root] if words[0] == "why" else [root]
         (line,) = [each for each in sm(*words, *where).stderr.splitlines() if each.startswith("warning:")]
-        assert line.startswith("warning: memories/ledger.jsonl") and (said if not number else " is lost: ") in line
+        assert line.startswith("warning: memories/ledger.jsonl") and said in line
         assert "from a copy" in line and "`sandbox-memory vouch`" in line and "`sandbox-memory check`" in line
     shutil.rmtree(root)
     shutil.copytree(kept, root)
@@ -751,11 +754,12 @@ def test_fix_leaves_a_history_that_is_lost_to_a_person(
 def test_a_copy_that_is_put_back_after_more_was_written_is_vouched_for(root: Path, tmp_path: Path) -> None:
     kept = shutil.copytree(root, tmp_path / "kept")
     rewrite(root, lambda lines: lines.pop())
-    sm("add", "written in between", "--workspace", root)
+    in_session(root, lambda: None, "written in between")
     sm("check", "--fix", root, code=1)
     shutil.rmtree(root)
     shutil.copytree(kept, root)
-    (found,) = [each for each in check_only(root).findings if each.kind == "cut"]
+    cut = [each for each in check_only(root).findings if each.kind == "cut"]
+    (found,) = [each for each in cut if each.where == "memories/ledger.jsonl"]
     assert found.hint.startswith("if you put a copy back, all is well, and `sandbox-memory vouch`")
     sm("vouch", "--yes", root)
     assert "Everything verifies" in sm("check", root).stdout and sm("status", root).stderr == ""
@@ -776,12 +780,45 @@ def test_a_merge_conflict_is_found(root: Path, name: str, fix: tuple[str, ...]) 
     assert found["hint"].startswith("solve it") and path.read_text(encoding="utf-8") == f"{text}\n{CONFLICT}"
 
 
-def test_a_line_added_beside_a_merge_conflict_waits_in_the_history(root: Path) -> None:
+def test_a_merge_conflict_in_notes_and_skills_is_found(root: Path) -> None:
+    notes = sorted((root / "memories" / "raw_memories").glob("*.md"))[0]
+    appended(notes, b"A row of marks is none:\n=======\n")
+    assert not named(check(root), "file")
+    line = notes.read_bytes().count(b"\n") + 1
+    appended(notes, CONFLICT.replace("\n", "\r\n").encode())
+    appended(root / "memories" / "skills" / "tea" / "SKILL.md", f"Tea.\n\n{CONFLICT}".encode())
+    marks = "has marks of a merge conflict"
+    assert named(check(root), "file") == [
+        f"memories/raw_memories/{notes.name}:{line} {marks}",
+        f"memories/skills/tea/SKILL.md:3 {marks}",
+    ]
+    assert sm("check", root, code=1)
+
+
+@pytest.mark.parametrize(
+    ("more", "waits"),
+    [
+        (CONFLICT, "once the merge conflict in it is solved"),
+        ("lorem ipsum " * 400_000, "once it has no more than 4 MiB"),
+    ],
+)
+def test_a_line_added_to_a_file_that_is_left_alone_waits_in_the_history(root: Path, more: str, waits: str) -> None:
     text = handbook(root).read_text(encoding="utf-8")
-    handbook(root).write_text(f"{text}\n{CONFLICT}", encoding="utf-8")
+    handbook(root).write_text(f"{text}\n{more}", encoding="utf-8")
     said = " ".join(sm("add", "the lunch is at noon", "--workspace", root).stdout.split())
-    assert "remembered in the history" in said and "once the merge conflict in it is solved" in said
+    assert "remembered in the history" in said and waits in said
     assert "remembered in memories" not in said and "at noon" not in handbook(root).read_text(encoding="utf-8")
+    document = json.loads(sm("add", "the tea is at four", "--workspace", root, "--json").stdout)
+    assert document["waits"] == waits and document["record"]["line"] is None
     handbook(root).write_text(text, encoding="utf-8")
     sm("status", root)
     assert "at noon" in handbook(root).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_has_a_word_for_each_kind_of_finding(language: str) -> None:
+    package = Path(sandbox_memory.__file__).parent
+    source = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
+    kinds = {"receipt", *NOTES, *re.findall(r'\bFinding\(\s*"([a-z]+)"', source)}
+    words = (package / "doors" / "web" / "words" / f"{language}.txt").read_text(encoding="utf-8")
+    assert kinds == set(re.findall(r"(?m)^finding-([a-z]+) = ", words)) and len(kinds) > 12

@@ -35,7 +35,7 @@ from sandbox_memory.errors import ModelError
 from sandbox_memory.models import Answer, ConsolidationDraft, ConsolidationMaterial, DraftOperation
 from sandbox_memory.records import Usage
 
-from .kit import EchoModel, handbook, process, tell
+from .kit import EchoModel, handbook, pipeline, process, run, said, tell
 
 GOLDEN = Path(__file__).parent / "golden" / "help.txt"
 COMMANDS = tuple(get_command(app).list_commands(None))
@@ -170,6 +170,12 @@ def test_process_tells_refusals_when_asked(root: Path) -> None:
     sm("process", root, "--model", "offline")
     short = sm("process", root, "--model", "offline", "--again").stdout
     assert "said nothing new" in short and "--verbose" in short and "it is known already" not in short
+    summary = root / "memories" / "memory_summary.md"
+    answer = f"I see: {PORT[0].lower()}{PORT[1:]}"
+    run(pipeline(root).record(said("Which port is it?", rollout="told", answer=answer)))
+    quiet = sm("process", root, "--model", "offline", "--again")
+    assert "refused" not in quiet.stderr and summary.is_file(), "what is refused is told once, and on the screen"
+    assert quiet.stderr == sm("process", root, "--model", "offline", "--again", "-v").stderr
     assert "it is known already" in sm("process", root, "--model", "offline", "--again", "-v").stdout
     document = of("process", root, "--model", "offline", "--again")
     assert document["refused"] and {"what", "why"} == set(document["refused"][0])
@@ -349,6 +355,38 @@ def test_why_takes_a_line_of_a_file(root: Path, monkeypatch: pytest.MonkeyPatch)
     assert "belongs to no list item" in sm("why", "MEMORY.md:1", "--workspace", root, code=1).stderr
 
 
+def test_why_takes_words_of_a_line(root: Path) -> None:
+    assert of("why", "STAGING 8443", "--workspace", root)["record"]["text"] == PORT
+    assert "no line says “443 nowhere”" in sm("why", "443 nowhere", "--workspace", root, code=1).stderr
+    sm("add", "the staging host is db-7", "--workspace", root)
+    several = sm("why", "staging", "--workspace", root, code=1).stderr
+    assert "2 lines say “staging”, name one by its id" in several and ids(root)[PORT] in several
+
+
+def test_why_on_a_line_of_the_summary_names_that_line_and_the_one_it_comes_from(root: Path) -> None:
+    summary = root / "memories" / "memory_summary.md"
+    number = next(n for n, line in enumerate(summary.read_text(encoding="utf-8").splitlines(), 1) if PORT in line)
+    told = sm("why", f"{summary}:{number}", "--workspace", root).stdout
+    assert f"{summary}:{number}, told from {handbook(root)}:{line_of(root, PORT)}" in told
+    document = of("why", f"memory_summary.md:{number}", "--workspace", root)
+    assert document["asked"] == {"file": "memories/memory_summary.md", "line": number}
+    assert "asked" not in of("why", f"MEMORY.md:{line_of(root, PORT)}", "--workspace", root)
+
+
+def test_why_shows_a_few_of_very_many_quotes_and_counts_the_others(tmp_path: Path) -> None:
+    for n in range(12):
+        tell(tmp_path, PORT, rollout=f"chat-{n:02}")
+    process(tmp_path)
+    id = ids(tmp_path)[PORT]
+    (tmp_path / "sessions" / "chat-07.jsonl").unlink()
+    shown = sm("why", id, "--workspace", tmp_path).stdout
+    assert "12 quotes, 1 of which does not stand where it says" in shown
+    assert shown.count(f"“{PORT}”") == 5
+    assert "chat-07.jsonl" in shown, "what is wrong is always shown"
+    assert "and 7 more quotes from 7 more conversations; `--json` has each" in shown
+    assert len(of("why", id, "--workspace", tmp_path)["receipts"]) == 12
+
+
 def test_why_tells_of_what_was_superseded_with_both_dates(root: Path) -> None:
     old = ids(root)[PORT]
     tell(root, NEW_PORT, rollout="ports")
@@ -403,6 +441,37 @@ def test_add_says_where_it_went(root: Path) -> None:
     document = of("add", "一行", "--workspace", root)
     assert document["record"]["trust"] == "hand" and document["record"]["line"] == line_of(root, "一行")
     assert sm("add", "  ", "--workspace", root, code=1).stderr.startswith("error: there is nothing to remember")
+
+
+@pytest.mark.parametrize(
+    ("zone", "expires", "ends"),
+    [
+        ("Asia/Shanghai", "2099-12-31", "2099-12-31 23:59:59 CST"),
+        ("America/New_York", "2099-12-31T18:00", "2099-12-31 18:00:00 EST"),
+        ("America/New_York", "2099-12-31T18:00Z", "2099-12-31 13:00:00 EST"),
+        ("UTC", "20991231", "2099-12-31 23:59:59 UTC"),
+    ],
+)
+def test_when_a_line_expires_is_said_to_the_second_and_in_which_zone(
+    root: Path, monkeypatch: pytest.MonkeyPatch, zone: str, expires: str, ends: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    said = sm("add", "The freeze is on.", "--expires", expires, "--workspace", root).stdout
+    assert f"expires {ends}" in said
+    assert f"expires      {ends}" in sm("why", said.split()[0], "--workspace", root).stdout
+
+
+def test_a_day_that_is_over_is_refused_with_its_end_and_the_time_now(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    failed = sm("add", "The freeze is on.", "--expires", "2020-11-30", "--workspace", root, code=2).stderr
+    assert "it would have expired already, 2020-11-30 23:59:59 EST; it is " in failed
+    for day in ("9999-12-31", "0000-01-01"):
+        failed = sm("add", "The freeze is on.", "--expires", day, "--workspace", root, code=2).stderr
+        assert ("beyond the calendar" if day[0] == "9" else "is no date or time") in failed
 
 
 def test_forget_wants_a_yes(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,26 @@ def by_hand(root: Path, old: str, new: str) -> None:
 # ---- undo, diff, history
 
 
+def test_undo_says_what_it_kept(root: Path) -> None:
+    """Of several commits, the lines that a person has worked on since."""
+    first, second = (of("add", text, "--workspace", root)["record"] for text in ("the wiki is on one", "tea at four"))
+    end = last(root)
+    of("edit", first["id"], "the wiki is on two", "--workspace", root)
+    dry, said = (sm("undo", f"{end - 1}-{end}", "--workspace", root, *more).stdout for more in (["--dry-run"], []))
+    assert f"stays        {first['id']}" in dry and f"goes out     {second['id']}" in dry
+    assert f"kept         {first['id']}  the wiki is on two" in said and f"taken out    {second['id']}" in said
+    assert f"commits {end - 1} to {end} taken back, but for 1 line kept as it is now, as commit {end + 2}" in said
+
+
 def test_undo_takes_a_commit_back_and_itself_too(root: Path) -> None:
     added = of("add", "deploys go out on Tuesday", "--workspace", root)["record"]
     number = last(root)
     dry = sm("undo", number, "--workspace", root, "--dry-run").stdout
-    assert f"out      {added['id']}  deploys go out on Tuesday" in dry and "Nothing was changed." in dry
+    assert f"goes out     {added['id']}  deploys go out on Tuesday" in dry and "Nothing was changed." in dry
     assert added["id"] in ids(root).values()
     said = sm("undo", number, "--workspace", root).stdout
     assert f"commit {number} taken back, as commit {number + 1}; `sandbox-memory undo {number + 1}` undoes that" in said
+    assert f"taken out    {added['id']}" in said
     assert "deploys" not in handbook(root).read_text(encoding="utf-8")
     assert re.search(rf"taken back +commit {number}\n +deleted +{added['id']}", sm("history", root, "-n", "1").stdout)
     document = of("undo", number + 1, "--workspace", root)
@@ -76,6 +89,79 @@ def test_delete_takes_out_of_sight_what_restore_brings_back(root: Path) -> None:
     assert ids(root)[PORT] == known[PORT]
     (gone,) = of("delete", f"^{known[PORT]}", "--workspace", root)["deleted"]
     assert (gone["status"], gone["visible"], gone["line"]) == ("deleted", False, None)
+
+
+def test_one_line_is_put_back_as_it_was_by_what_why_tells(root: Path) -> None:
+    id, number = ids(root)[PORT], last(root)
+    sm("edit", id, "the staging port is 9443", "--workspace", root)
+    sm("pin", id, "--workspace", root)
+    told = sm("why", id, "--workspace", root).stdout
+    (call,) = re.findall(rf"  \S+ \S+ +{PORT} \(not pinned\)\n +`(sandbox-memory .*)`", told)
+    (when,) = re.findall(rf"  (\S+ \S+) +{PORT} \(not pinned\)\n", told)
+    assert [each["text"] for each in of("why", id, "--workspace", root)["said_before"]] == [
+        PORT,
+        "the staging port is 9443",
+    ]
+    refused = sm("restore", id, "--workspace", root, code=1).stderr
+    assert f"{id} is in sight already; `{call}` puts back “{PORT}”" in refused and f"why {id}" in refused
+    said = " ".join(sm(*shlex.split(call)[1:], "--workspace", root).stdout.split())
+    assert f"{id} {PORT} (was: the staging port is 9443; pinned) 1 memory put back, as commit {number + 3}" in said
+    assert PORT in handbook(root).read_text(encoding="utf-8")
+    history = sm("history", root, "-n", "1").stdout
+    assert re.search(rf"put back +{id}  {PORT} \(was: the staging port is 9443\)  not pinned any more, as of", history)
+    assert "says now what it said then" in sm("restore", id, "--as-of", when, "--workspace", root, code=1).stderr
+    sm("undo", number + 3, "--workspace", root)
+    (back,) = of("restore", id, "--as-of", when, "--workspace", root)["restored"]
+    assert (back["text"], back["pinned"], back["protected"], back["trust"]) == (PORT, False, True, "user")
+
+
+def test_where_no_line_is_named_it_is_said_what_shows_them(root: Path) -> None:
+    number, id = last(root), ids(root)[PORT]
+    assert "nothing has changed since" in sm("restore", "--as-of", number, "--workspace", root, code=2).stderr
+    sm("edit", id, "one", "--workspace", root)
+    sm("edit", id, "two", "--workspace", root)
+    said = sm("restore", "--as-of", number, "--workspace", root, code=2).stderr
+    assert f"`sandbox-memory diff {number}`" in said and f"`sandbox-memory undo {number + 1}-{number + 2}`" in said
+    assert "an ID" in sm("restore", "--workspace", root, code=2).stderr
+    split = sm("restore", id, "--as-of", "2026-12-01", "18:00", "--workspace", root, code=2).stderr
+    assert "write it as one, 2026-12-01T18:00" in split
+    sm("forget", ids(root)[REVIEW], "--yes", "--workspace", root)
+    assert "undo" not in sm("restore", "--as-of", number, "--workspace", root, code=2).stderr
+
+
+def test_each_time_that_is_told_is_the_one_that_was_meant(root: Path) -> None:
+    for word in "abcdef":
+        sm("add", f"the letter {word}", "--workspace", root)
+    told = sm("history", root, "--all").stdout
+    times = re.findall(r"^(\d+)  (\d{4}-\S+ \S+)  ", told, re.M)
+    assert len(times) == last(root) and len({at for _, at in times}) == len(times)
+    for number, at in times[:4]:
+        assert of("show", root, "--as-of", at)["as_of"]["commit"] == int(number)
+        point = (
+            rf"({at}, after commit {number} of {at}|commit {number}, {at})\n"  # the latter of one to the millisecond
+        )
+        assert re.match(f"As of {point}", sm("show", root, "--as-of", at).stdout)
+        assert f"from  commit {number}, {at}\n" in sm("diff", number, "--workspace", root).stdout
+        assert re.match(f"from  {point}", sm("diff", at, "--workspace", root).stdout)
+
+
+def test_show_as_of_has_the_sections_that_show_has(root: Path) -> None:
+    now, then = (sm("show", root, *words).stdout.split("\n") for words in ((), ("--as-of", last(root))))
+    assert "  Reusable knowledge" in then and sorted(then[2:]) == sorted(now)
+
+
+def test_what_undo_changed_beside_the_words_is_said(root: Path) -> None:
+    id = ids(root)[PORT]
+    sm("pin", id, "--workspace", root)
+    assert f"changed      {id}  {PORT} (was: pinned)\n" in sm("undo", last(root), "--workspace", root).stdout
+    text = handbook(root).read_text(encoding="utf-8")
+    handbook(root).write_text(text.replace("Task Group: Notes", "Task Group: Ports"), encoding="utf-8")
+    assert f"changed      {id}  {PORT} (was: under Ports › " in sm("undo", last(root), "--workspace", root).stdout
+    sm("delete", id, "--workspace", root)
+    sm("undo", last(root), "--workspace", root)
+    assert re.search(rf"  back +{id}  {PORT}\n", sm("history", root, "-n", "1").stdout)
+    sm("undo", last(root), "--workspace", root)
+    assert re.search(rf"  out again +{id}  {PORT}\n", sm("history", root, "-n", "1").stdout)
 
 
 def test_undo_takes_ranges_and_refuses_what_is_none(root: Path) -> None:
@@ -232,7 +318,9 @@ def test_nobody_answers_or_undoes_while_an_agent_may_be_who_asks(root: Path) -> 
     mark.write_bytes(b"open\n")
     number = last(root)
     with open_memory(root) as memory:
-        for work in (lambda: memory.answer(id, True), lambda: memory.undo(number)):
+        line = memory.records()[0].id
+        put_back = partial(memory.restore, line, as_of=number)
+        for work in (lambda: memory.answer(id, True), lambda: memory.undo(number), put_back):
             with pytest.raises(SandboxMemoryError, match="an agent's session is open"):
                 work()
 
@@ -447,7 +535,10 @@ def test_check_finds_what_should_not_be_there_and_mends_it(root: Path) -> None:
     assert of("check", root, "--fix")["mended"] == []
     handbook(root).unlink()
     assert ("behind", "is missing or empty") in {(e["kind"], e["what"]) for e in of("check", root)["findings"]}
-    assert of("check", root, "--fix")["mended"] == ["memories/MEMORY.md was brought up to date"]
+    assert of("check", root, "--fix")["mended"] == [
+        "memories/MEMORY.md was gone, and is written again: its lines from the history; "
+        "to take one out, delete the line"
+    ]
     assert PORT in handbook(root).read_text(encoding="utf-8")
 
 
@@ -563,6 +654,8 @@ COMPLETED = (
     ("add --kind pre", {"preference"}),
     ("show --memories mem", {"memories"}),
     ("restore m-", set()),
+    ("restore --as-of 1 {port_start}", {"{port}"}),
+    ("restore {port_start} --as-of 1", {"1"}),
     ("edit INB", set()),
     ("edit raw", {"raw_memories/ports.md", "raw_memories/reviews.md"}),
     ("show --te", {"--tenant", "--team"}),

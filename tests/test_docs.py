@@ -11,10 +11,10 @@ import pytest
 from sandbox_memory.blocks import split
 from sandbox_memory.document import Document
 from sandbox_memory.folding import fold
-from sandbox_memory.inquiry import receipt
 from sandbox_memory.layout import Layout
 from sandbox_memory.ledger import parse
 from sandbox_memory.notes import raw_header
+from sandbox_memory.receipts import receipt
 from sandbox_memory.records import Kind, Trust
 from sandbox_memory.rollouts import parse_rollout
 from sandbox_memory.stages.recall import block

@@ -219,7 +219,7 @@ NASTY = [
     "a \\| b", "line\nbreak", "line\\\nbreak", "a\r\n\r\n# b", "tail\\", "`open", "*open", "_a_ <i title='_b_'>*c*</i>",
     "\x00\x1b[31mred", "\ud800 lone", "\udcd1", "&#35; entity", "&nbsp;", "\u2028x\x85y", "中文 - 1. # ",
     "[x](<!--y-->)", "\\", "\\# x", "Task Group: x", "<script>", "<?php", "<!DOCTYPE x>", "<![CDATA[x", "</div>", "!",
-    "![a](b)", "\u3000a",
+    "![a](b)", "\u3000a", "<http://x.y/z>", "<http://x.y/z> http://q.w", "<a@b.c> d", "<x:y", "<ab:> c", "<pre:x> y",
 ]  # fmt: skip
 
 texts = st.one_of(
@@ -228,6 +228,26 @@ texts = st.one_of(
     st.text(alphabet="#-*+_`~<>[]()!|\\^&;:=1. \nax中", max_size=16),
     st.tuples(st.sampled_from(NASTY), st.sampled_from(NASTY)).map(" ".join),
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("<http://x.y/z> http://q.w", "<http://x.y/z> http://q.w"),
+        ("<https://a_b.c/*d*?e=1&f=2>", "<https://a_b.c/*d*?e=1&f=2>"),
+        ("<ops@example.com> answers", "<ops@example.com> answers"),
+        ("<tel:+49-30-1> 看", "<tel:+49-30-1> 看"),
+        ("[ ] <http://x.y>", "<http://x.y>"),
+        ("[x] use `a_b`", "use `a_b`"),
+        ("1. <http://x.y>", "1\\. <http://x.y>"),
+        ("> <http://x.y>", "\\> <http://x.y>"),
+        ("<http://a b> c", "\\<http://a b> c"),
+        ("<b>bold</b> c", "\\<b>bold</b> c"),
+        ("<x:y> c", "\\<x:y> c"),
+    ],
+)
+def test_what_begins_no_block_is_written_as_it_is(text: str, safe: str) -> None:
+    assert safe_text(text) == safe and normalise(safe) == normalise(text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -348,7 +368,7 @@ def test_provenance_takes_no_item_of_a_task_without_lists() -> None:
                      "- # a ^m-0123456789 #\n- b ^m-1111111111\n  ---\n", id="stamp headings"),
         pytest.param("- [x]\n", [Stamp(0, "m-0123456789")], "- [x] ^m-0123456789\n", id="no box from brackets"),
         pytest.param("* a\n\n* b\n\ntext\n", [Insert("c")], "* a\n\n* b\n\n* c\n\ntext\n", id="in the list's manner"),
-        pytest.param(" 8. a\n", [Insert("c"), Insert("d")], " 8. a\n 9. c\n 10. d\n", id="numbered on"),
+        pytest.param(" 8. a\n", [Insert("c"), Insert("d")], " 8. a\n\n- c\n- d\n", id="no step of a numbered list"),
         pytest.param("- a\n  - b\nlazy", [Insert("c")], "- a\n  - b\nlazy\n- c\n", id="after lazy lines"),
         pytest.param("- ```\n  x\n  ```\n- a\n\n  ```\n  x\n  ```\ntext\n", [Insert("c")],
                      "- ```\n  x\n  ```\n- a\n\n  ```\n  x\n  ```\n- c\n\ntext\n", id="text not taken in"),

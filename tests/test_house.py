@@ -27,9 +27,9 @@ ROOMS = """
 errors
 records
 characters shipped layout templates checked policy config scope guard
-workspace document matching typed blocks blobs tokens notes quoting transcript rollouts ledger state folding proposals \
-  screening drafting lexical known sameness belonging certain showing trusting skills usage governance \
-  models
+workspace document matching typed buffers blocks blobs tokens notes quoting transcript rollouts ledger state folding \
+  proposals screening drafting lexical known sameness belonging certain gone receipts showing trusting skills usage \
+  governance models
 stages
 pipeline
 host capture inquiry

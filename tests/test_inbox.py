@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from sandbox_memory.blocks import split
+from sandbox_memory.ledger import Operation
 from sandbox_memory.models import EXTRACTION, Answer, ConsolidationDraft, DraftOperation
-from sandbox_memory.records import Trust, Usage
+from sandbox_memory.proposals import new_id, propose
+from sandbox_memory.records import Status, Trust, Usage
 
-from .editing import drop_line, edit, inbox, questions, read, settled, write
+from .editing import consistent, drop_line, edit, inbox, questions, read, settled, write
 from .kit import EchoModel, handbook, pipeline, process, run, state, tell, texts
 
 OLD, NEW = "The staging port is 8443.", "The staging port is 9443."
@@ -69,6 +71,12 @@ def port_line(text: str) -> str:
     return next(line for line in text.splitlines() if "9443" in line)
 
 
+def ask(root: Path, question: str, operation: Operation, about: dict[str, str]) -> None:
+    """Put a question into the inbox."""
+    asking = pipeline(root)
+    run(asking.commit("hand", lambda now: list(propose(now, question, (operation,), source="chat", about=about))))
+
+
 def instead(new: str) -> Callable[[str], str]:
     """The question about the port as another line."""
     return lambda text: text.replace(port_line(text), new.format(line=port_line(text)[6:], id=port_line(text)[-13:]))
@@ -76,6 +84,12 @@ def instead(new: str) -> Callable[[str], str]:
 
 def _reordered(text: str) -> str:
     first, second = (line for line in text.splitlines() if "^p-" in line)
+    return text.replace(first, "\0").replace(second, first).replace("\0", second)
+
+
+def _swapped(text: str) -> str:
+    """Each of the two questions with the id of the other."""
+    first, second = re.findall(r"\^p-\w+", text)
     return text.replace(first, "\0").replace(second, first).replace("\0", second)
 
 
@@ -124,6 +138,36 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
     "the box gone": (instead("- {line}"), OPEN),
     "the bullet gone": (instead("{line}"), OPEN),
     "an empty bullet": (instead("-"), OPEN),
+    "words and ids swapped": (_swapped, OPEN),
+    "ticked, with the other's id": (
+        lambda t: _swapped(t).replace("- [ ] replace “The staging", "- [x] replace “The staging"),
+        YES,
+    ),
+    **{
+        f"half a box: {box}": (instead(f"{box}{{line}}"), OPEN)
+        for box in (
+            "- x] ",
+            "- [ x ",
+            "- x ",
+            "- X ",
+            "- ] ",
+            "- [  ",
+            "- [x",
+            "- [",
+            "- [xx] ",
+            "- [yes] ",
+            "- x[ ] ",
+            "[x ",
+            "- yes, ",
+            "- √ ",
+            "-[x ",
+            "* [X ",
+            "1. [x ",
+            "- [x] don't ",
+            "- \\[x ",
+            "- 【x ",
+        )
+    },
     "a dash in the box": (instead("- [-] {line}"), OPEN),
     "a question mark in the box": (instead("- [?] {line}"), OPEN),
     "cut": (instead("- [ ] replace “The staging po"), OPEN),
@@ -247,6 +291,81 @@ def test_what_is_edited_and_not_ticked_is_asked_in_those_words(asked: Path) -> N
     assert "The staging port is 9999." in texts(asked) and NEW not in texts(asked)
 
 
+WORDS = "The port is 9999."
+FORMS = {
+    "to remember": "remember “{new}”?",
+    "to replace": "replace “{old}” by “{new}”?",
+    "to replace several": "replace “{old}”, “The port was 8442.” by “{new}”?",
+    "to put back": "put back “{new}”?",
+    "of two files": "memory_summary.md says “{new}”, and MEMORY.md says “{old}”; take the former?",
+    "of a lost line": "memory_summary.md says “{new}”, and MEMORY.md has lost that line; take the former?",
+}
+"""Each way in which it is asked whether to write something."""
+EDITS: dict[str, tuple[Callable[[str, str], str], str]] = {
+    "as it is": (lambda q, new: q, "new"),
+    "the words": (lambda q, new: q.replace(f"“{new}”", f"“{WORDS}”"), "words"),
+    "words with quotation marks": (lambda q, new: q.replace(f"“{new}”", "“The “blue” port is 9.”"), "quoted"),
+    "the words, and no question mark": (lambda q, new: q.replace(f"“{new}”", f"“{WORDS}”")[:-1], "words"),
+    "the words, and straight marks": (
+        lambda q, new: q.replace(f"“{new}”", f"“{WORDS}”").replace("“", '"').replace("”", '"'),
+        "words",
+    ),
+    "the words, and escapes": (lambda q, new: q.replace(f"“{new}”", f"“{WORDS}”").replace("_", "\\_"), "words"),
+    "all of it": (lambda q, new: WORDS, "words"),
+    "all of it but the question mark": (lambda q, new: f"{WORDS}?", "words"),
+    "all of it but its end": (lambda q, new: WORDS + q[q.index(new) + len(new) :], "words"),
+    "all of it but its end and a mark": (lambda q, new: WORDS + q[q.index(new) + len(new) + 1 :], "words"),
+    "all of it, between its marks": (lambda q, new: f"“{WORDS}”?", "words"),
+    "all of it but its beginning": (lambda q, new: f"{q[:q.index(new)].strip(' “')} {WORDS}?", ""),
+    "its end": (lambda q, new: f"{q[:-6]} or what?", ""),
+    "what comes before": (lambda q, new: f"do not {q}", ""),
+    "what comes behind": (lambda q, new: f"{q} no", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_question_takes_the_words_between_its_quotation_marks(tmp_path: Path, form: str) -> None:
+    """Ticked, words that were changed are remembered, without what else the question says; not ticked, asked about."""
+    start, new = tmp_path / "start", "The port is 9443."
+    start.mkdir()
+    tell(start, "The port is 8443.")
+    process(start)
+    (record,) = state(start).visible().values()
+    for edited, (how, meant) in EDITS.items():
+        for box in ("- [x] ", "- [ ] ", "- [x"):
+            root = Path(shutil.copytree(start, tmp_path / str(len(list(tmp_path.iterdir())))))
+            question = FORMS[form].format(new=new, old=record.text)
+            about, op = ({}, "add") if form == "to remember" else ({record.id: record.text}, "revise")
+            id = new_id() if op == "add" else record.id
+            body = {"text": new, "group": "Notes", "section": record.section}
+            ask(root, question, Operation(op, id, {"trust": "agent"}, body), about)
+            line = next(each for each in read(inbox(root)).splitlines() if "^p-" in each)
+            assert question in line
+            mine = line.replace("- [ ] ", box).replace(question, how(question, new))
+            change(root, lambda text, line=line, mine=mine: text.replace(line, mine))
+            says = {"words": WORDS, "new": new, "quoted": "The “blue” port is 9."}.get(meant, "")
+            now = {each.text for each in state(root).visible().values()} - {record.text}
+            case = f"{form}, {edited}, {box}: {now} {read(inbox(root))}"
+            if box == "- [x] " and says:
+                assert now == {says} and questions(root) == 0, case
+            else:
+                assert now == set() and questions(root) == 1, case
+                assert f"“{says or new}”" in read(inbox(root)) and " [x" not in read(inbox(root)), case
+
+
+def test_a_question_that_remembers_nothing_is_not_ticked_in_other_words(asked: Path) -> None:
+    (record,) = (each for each in state(asked).visible().values() if "port" in each.text)
+    ask(asked, f"delete “{record.text}”?", Operation("delete", record.id), {record.id: record.text})
+    for words in ("no, keep it", "do not delete “The staging port is 8443!”?", "delete “Deploys”?"):
+        edited = re.sub(r"- \[ \] delete .*?(?= \()", f"- [x] {words}", read(inbox(asked)))
+        assert words in edited
+        write(inbox(asked), edited)
+        run(pipeline(asked).adopt())
+        assert record.id in state(asked).visible() and questions(asked) == 3
+    change(asked, lambda text: text.replace("- [ ] delete", "- [x] delete"))
+    assert record.id not in state(asked).visible()
+
+
 def test_a_question_of_several_words_that_make_none_stays(asked: Path) -> None:
     change(asked, lambda text: text.replace("by “The staging port is 9443.”?", "by"))
     assert questions(asked) == 2 and "9443" in read(inbox(asked))
@@ -276,6 +395,38 @@ def test_a_question_keeps_the_place_that_a_person_gave_it(asked: Path) -> None:
     write(inbox(asked), read(inbox(asked)).replace("- [ ] replace “The s", "- [x] replace “The s"))
     run(pipeline(asked).adopt())
     assert NEW in texts(asked) and "9443" not in read(inbox(asked)) and "## Later" in read(inbox(asked))
+
+
+@pytest.mark.parametrize("tick", [False, True])
+@pytest.mark.parametrize("how", ["pasted back", "said again", "said again, and the older file saved"])
+def test_a_held_line_does_not_come_back_beside_one_of_the_same_words(tmp_path: Path, how: str, tick: bool) -> None:
+    tell(tmp_path, *(f"The door number {n} is green." for n in range(12)))
+    process(tmp_path)
+    path, before = handbook(tmp_path), read(handbook(tmp_path))
+    gone = [line for line in before.splitlines() if re.search(r"number \d is", line)]
+    write(path, "\n".join(line for line in before.splitlines() if line not in gone) + "\n")
+    process(tmp_path)
+    ids = dict(reversed(line[2:].rsplit(" ^", 1)) for line in gone)
+    held = {record.id for record in state(tmp_path).records.values() if record.status is Status.HELD}
+    assert held == set(ids) and len(ids) == 10
+    if how == "pasted back":  # every second line without its id
+        back = [line if n % 2 else line.rsplit(" ^", 1)[0] for n, line in enumerate(gone[:4])]
+        edit(path, "- The door number 10", "\n".join([*back, "- The door number 10"]))
+    else:
+        tell(tmp_path, "The door number 3 is green!", rollout="again")
+    process(tmp_path)
+    if "saved" in how:
+        write(path, before)
+        process(tmp_path)
+    else:
+        question = next(each for each in read(inbox(tmp_path)).splitlines() if "^p-" in each)
+        change(tmp_path, lambda text: text.replace(question, question.replace("[ ]", "[x]") if tick else ""))
+    settled(tmp_path)
+    assert questions(tmp_path) == 0
+    now = [record.text.rstrip(".!") for record in consistent(tmp_path).visible().values()]
+    assert len(now) == len(set(now)) == (12 if not tick or "saved" in how else 6 if how == "pasted back" else 3)
+    if how == "pasted back":
+        assert set(list(ids)[:4]) <= set(state(tmp_path).visible()), "a line that is pasted back is the one it was"
 
 
 def test_an_inbox_without_questions_says_so(asked: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,11 +123,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def fresh(template: Path, at: Path) -> Path:
-    if at.exists():
-        shutil.rmtree(at)
-    shutil.copytree(template, at)
-    return at
+def fresh(template: Path, folder: Path) -> Path:
+    """The template at a place where this machine has seen nothing yet: else what came after it would be missed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return Path(shutil.copytree(template, folder / uuid.uuid4().hex))
 
 
 @pytest.mark.timeout(300)
@@ -135,20 +135,19 @@ def fresh(template: Path, at: Path) -> Path:
 @pytest.mark.parametrize("name", sorted(WORKS))
 def test_killed_at_every_call(template: Path, tmp_path: Path, name: str, edited: bool, both: bool) -> None:
     """Before each call, and after the last: on the disk, after one call and before the next are the same."""
-    root = tmp_path / "ws"
 
-    def start() -> None:
-        fresh(template, root)
+    def start() -> Path:
+        root = fresh(template, tmp_path / "ws")
         if name == "adopt":
             path = handbook(root)
             path.write_text(path.read_text(encoding="utf-8") + "\n- typed before the crash\n", encoding="utf-8")
+        return root
 
-    start()
-    total = calls_of(WORKS[name](root))
+    total = calls_of(WORKS[name](start()))
     assert total > 3
     for at in range(1, total + 1):
         for after in (False, True) if both or at == total else (False,):
-            start()
+            root = start()
             acknowledged, killed = forked(WORKS[name](root), Counter(at, after))
             assert killed
             if edited:

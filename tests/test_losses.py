@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from .editing import (
     write,
 )
 from .kit import LIMITS, EchoModel, handbook, layout, process, run, state, tell, texts
+from .test_cli import sm
 
 
 @pytest.fixture
@@ -92,6 +94,48 @@ def test_a_great_loss_is_asked_about(full: Path, name: str, accept: bool) -> Non
     process(full, Renaming(), again=True)
     assert left <= texts(full) and (accept or texts(full) == left)
     settled(full)
+
+
+NAMES = "“fact number 0 holds”, “fact number 1 holds”, “fact number 2 holds” and 17 more"
+ANSWERS: dict[str, tuple[Callable[[str], str], bool | None]] = {
+    "ticked": (lambda line: line.replace("[ ]", "[x]"), True),
+    "deleted": (lambda line: "", False),
+    "ticked without the names": (lambda line: line.replace("[ ]", "[x]").replace(f": {NAMES}", ""), True),
+    "ticked without its end": (lambda line: re.sub(r" \(from .*", "", line.replace("[ ]", "[x]")), True),
+    "ticked without its id": (lambda line: re.sub(r" \^p-.*", "", line.replace("[ ]", "[x]")), True),
+    "a name changed": (lambda line: line.replace("[ ]", "[x]").replace("number 1 holds", "number 1 stays"), True),
+    "a name half deleted": (lambda line: line.replace("number 1 holds", "num"), None),
+    "moved below": (lambda line: f"\n\n{line}", None),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_the_question_names_the_first_lines_and_is_answered_as_any_other(full: Path, name: str) -> None:
+    drop(handbook(full), "fact number")
+    process(full)
+    (line,) = [each for each in read(inbox(full)).splitlines() if each.startswith("- [ ]")]
+    assert f": {NAMES}) ^p-" in line
+    settled(full)
+    change, answer = ANSWERS[name]
+    write(inbox(full), read(inbox(full)).replace(line, change(line)))
+    process(full)
+    process(full)
+    assert len(texts(full)) == (23 if answer is False else 3)
+    assert questions(full) == (answer is None)
+    gone = [r for r in state(full).records.values() if r.status is Status.DELETED]
+    assert len(gone) == (20 if answer else 0)
+
+
+def test_all_of_them_are_named_by_a_command(full: Path) -> None:
+    drop(handbook(full), "fact number")
+    said = sm("inbox", full).stdout
+    assert said.count("fact number") == 3 and "and 17 more; --verbose names them all" in said
+    assert sm("inbox", full, "--verbose").stdout.count("fact number") == 20
+    (asked,) = json.loads(sm("inbox", full, "--json").stdout)["questions"]
+    assert [text for text in asked["lines"] if "fact number" in text] == asked["lines"] and len(asked["lines"]) == 20
+    assert not json.loads(sm("show", full, "--json").stdout)["records"][3:], "they are out of sight meanwhile"
+    briefing = read(full / "memories" / "memory_summary.md")
+    assert "fact number" not in briefing
 
 
 def test_the_same_loss_is_asked_about_each_time(full: Path) -> None:

@@ -23,6 +23,8 @@ from sandbox_memory.models import (
     ConsolidationDraft,
     DraftOperation,
     Lookup,
+    MemoryDraft,
+    QuoteDraft,
     Request,
 )
 from sandbox_memory.models.choice import choose
@@ -131,6 +133,100 @@ def test_an_old_conversation_brings_nothing_back_in_other_words(tmp_path: Path, 
     process(tmp_path, Subjects())
     assert "the staging port is 7443 at last" in texts(tmp_path), "what is said anew counts"
     agree(tmp_path)
+
+
+class Speaker(EchoModel):
+    """Makes a memory of each message of one role, in its own words."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__()
+        self.role = role
+
+    async def answer(self, request: Request[Any]) -> Answer[Any]:
+        found = await super().answer(request)
+        if request.task == EXTRACTION:
+            spoken = [i for s in request.material.rollout.segments for i in s.items if i.role == self.role]
+            quotes = [QuoteDraft(item=f"s1.{item.index}", text=item.text) for item in spoken]
+            found.value.memories = [MemoryDraft(kind="fact", text=each.text, quotes=[each]) for each in quotes]
+        return found
+
+
+def transcript(root: Path, name: str, at: str, **texts: str) -> None:
+    """Put a transcript there as the SDK writes it: what the user and the assistant said in a run at that time."""
+    answer = {"type": "output_text", "text": texts.get("assistant", "Fine."), "annotations": []}
+    line = {
+        "updated_at": at,
+        "rollout_id": name,
+        "input": [{"role": "user", "content": texts.get("user", "And now?")}],
+        "generated_items": [{"type": "message", "role": "assistant", "status": "completed", "content": [answer]}],
+        "terminal_metadata": {"terminal_state": "completed"},
+    }
+    (root / "sessions").mkdir(exist_ok=True)
+    (root / "sessions" / f"{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+
+LATER = "2100-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("how", ["deleted", "changed", "typed over", "by command"])
+@pytest.mark.parametrize(
+    ("role", "at", "back"),
+    [
+        ("user", "2020-01-01T00:00:00+00:00", False),
+        ("assistant", "2020-01-01T00:00:00+00:00", False),
+        ("assistant", LATER, False),
+        ("user", LATER, True),
+    ],
+)
+def test_what_a_person_took_out_comes_back_on_a_persons_word_alone(
+    tmp_path: Path, how: str, role: str, at: str, back: bool
+) -> None:
+    """Whatever conversation says it, in the same words or in others that say the same."""
+    old = "Deploys to staging go out on Tuesday evening."
+    tell(tmp_path, old, rollout="one")
+    process(tmp_path)
+    (record,) = records(tmp_path)
+    if how == "deleted":
+        delete_line(tmp_path, "Tuesday")
+    elif how == "changed":
+        handbook(tmp_path).write_text(handbook(tmp_path).read_text("utf-8").replace("Tuesday", "Thursday"), "utf-8")
+    elif how == "typed over":
+        anew = handbook(tmp_path).read_text("utf-8").replace(old, "Nobody deploys but the release bot.")
+        handbook(tmp_path).write_text(anew, "utf-8")
+    else:
+        with open_memory(tmp_path) as memory:
+            memory.revise(record.id, "Deploys to staging go out on Thursday evening.")
+    left = texts(tmp_path) if how != "by command" else {"Deploys to staging go out on Thursday evening."}
+    transcript(tmp_path, "two", at, **{role: "deploys to staging go out on Tuesday evening"})
+    for again in (False, True):
+        process(tmp_path, Speaker(role), again=again)
+        assert (any("Tuesday" in text for text in texts(tmp_path))) is back
+        assert left <= texts(tmp_path)
+    agree(tmp_path)
+
+
+@pytest.mark.parametrize(("at", "kept"), [("2020-01-01T00:00:00+00:00", True), (LATER, False)])
+def test_an_agent_has_nothing_from_a_memory_that_was_not_there_yet(tmp_path: Path, at: str, kept: bool) -> None:
+    """A conversation of before is the agent's own word, however much of it is known by now."""
+    transcript(tmp_path, "one", "2020-01-02T00:00:00+00:00", assistant="The staging port is 8443 on host db-7.")
+    process(tmp_path, Speaker("assistant"))
+    more = "The staging port is 8443 on host db-7 in rack b12."
+    transcript(tmp_path, "two", at, assistant=more)
+    report = process(tmp_path, Speaker("assistant"))
+    assert (more in texts(tmp_path)) is kept
+    assert [refusal.why for refusal in report.refused] == ([] if kept else ["memory itself told it to the agent"])
+
+
+def test_of_two_lines_that_say_the_same_one_is_deleted_and_the_other_said_again(tmp_path: Path) -> None:
+    tell(tmp_path, PORT, rollout="one")
+    process(tmp_path)
+    with open_memory(tmp_path) as memory:
+        double = memory.add("The staging port is: 8443.")
+        memory.delete(double.id)
+    tell(tmp_path, PORT, rollout="two")
+    process(tmp_path)
+    (record,) = records(tmp_path)
+    assert record.support == {"one", "two"}
 
 
 @pytest.mark.parametrize("other", ["the staging host is 8443", "the billing port is 8443 behind our proxy"])

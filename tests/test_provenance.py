@@ -147,6 +147,26 @@ def test_pruning_leaves_a_group_whose_name_or_scope_a_person_changed(old: str, m
     assert "a_x.md" not in text and "Task 1" not in text and f"# Task Group: {group}\n" in text and mine in text
 
 
+def test_pruning_leaves_a_group_that_a_person_named() -> None:
+    before = GROUP.replace("- the port is 8443 [Task 1] ^m-0000000001\n- mine, with [Task 1] inside\n", "")
+    kept = edited(before, Prune("Deploys", "a_x.md", ("Reusable knowledge",), TOLD, named=True))
+    assert kept.startswith("# Task Group: Deploys\n\nscope: Deploys\n") and "Task 1" not in kept
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_group_that_a_person_named_stays_when_its_conversations_go(tmp_path: Path, named: bool) -> None:
+    generate = MemoryGenerateConfig(max_raw_memories_for_consolidation=1)
+    tell(tmp_path, "the port is 8443", rollout="first")
+    process(tmp_path, generate=generate)
+    if named:
+        edit(handbook(tmp_path), "Group: Notes", "Group: Shipping")
+        process(tmp_path, generate=generate)
+    tell(tmp_path, "the region is eu-west", rollout="second")
+    process(tmp_path, generate=generate)
+    assert ("# Task Group: Shipping\n\nscope: Notes\n" in read(handbook(tmp_path))) is named
+    assert "8443" not in read(handbook(tmp_path)) and "eu-west" in read(handbook(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("more", "stays"), [("", False), ("Prose of mine.\n\n", True), ("## My own heading\n\n", True)]
 )

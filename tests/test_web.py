@@ -40,6 +40,7 @@ from .web_kit import (
     ask,
     bookcase,
     client_of,
+    fields,
     furnished,
     named,
     root_of,
@@ -129,6 +130,7 @@ def test_only_the_page_itself_is_let_through(
         assert TOKEN not in answer.text and "8443" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["lines", "undo?commits=1-4"])
 @pytest.mark.parametrize(
     "headers",
     [
@@ -140,9 +142,14 @@ def test_only_the_page_itself_is_let_through(
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_nothing_is_changed_by_others(reader: TestClient, whole: OpenMemory, headers: dict[str, str]) -> None:
+def test_nothing_is_changed_by_others(
+    reader: TestClient, whole: OpenMemory, headers: dict[str, str], path: str
+) -> None:
     before = whole.history()
-    answer = reader.post(f"{HOME}lines", data={"text": "Planted by a stranger.", "kind": "fact"}, headers=headers)
+    form = {"text": "Planted by a stranger.", "kind": "fact"}
+    if path != "lines":
+        form = fields(reader.get(HOME + path).text, "Undo")
+    answer = reader.post(HOME + path, data=form, headers=headers)
     assert answer.status_code in (403, 421)
     assert whole.history() == before
 
@@ -210,6 +217,12 @@ def test_what_is_remembered_is_text_wherever_it_stands(reader: TestClient, whole
     shown = Outline(reader.get(HOME).text).text
     assert "<script>document.title='owned'</script>" in shown
     assert "javascript:document.title='owned'" in shown and "https://example.com/pixel.png" in shown
+
+
+def test_what_is_told_is_shown_as_it_is_told(reader: TestClient, whole: OpenMemory) -> None:
+    shown = reader.get(HOME + "told").text
+    assert "^m-" not in shown and "memory:begin" not in shown
+    assert "## " in shown and named(whole, "the manual").text.partition("[")[0] in Outline(shown).text
 
 
 def test_a_transcript_a_question_and_a_name_are_text_too(tmp_path: Path) -> None:
@@ -370,7 +383,8 @@ def test_a_line_that_somebody_deleted_meanwhile_comes_back_with_the_words_of_the
     change = {"expected": record.version, "was": record.text, "do": "save", "text": "Deploys go out on Mondays."}
     answer = page.post(f"{HOME}line/{record.id}", data=change)
     assert answer.status_code == 409 and 'value="restore"' in answer.text
-    page.post(f"{HOME}line/{record.id}", data={**change, "do": "restore"})
+    deleted = memory.state().records[record.id].version
+    page.post(f"{HOME}line/{record.id}", data={**change, "expected": deleted, "do": "restore"})
     assert named(memory, "Mondays").id == record.id
 
 
@@ -400,7 +414,7 @@ def test_a_commit_is_taken_back_after_a_look_at_what_that_does(page: TestClient,
     look = page.get(f"{HOME}history/{number}/undo")
     assert look.status_code == 200 and "Tuesdays" in look.text
     assert named(memory, "Tuesdays"), "looking changes nothing"
-    answer = page.post(f"{HOME}history/{number}/undo")
+    answer = page.post(f"{HOME}history/{number}/undo", data=fields(look.text, "Undo"))
     assert "Undone." in answer.text
     assert memory.state().records[record.id].status is Status.DELETED
     again = page.post(f"{HOME}history/{number}/undo")
@@ -413,7 +427,7 @@ def test_what_stood_there_earlier_is_put_back(page: TestClient, memory: OpenMemo
     memory.revise(record.id, "Deploys go out on Thursdays.")
     shown = page.get(f"{HOME}then", params={"when": before}).text
     assert "Deploys go out on Tuesdays." in shown and "Deploys go out on Thursdays." in shown
-    assert "Put these words back" in shown
+    assert "Put this back" in shown
 
 
 def test_while_an_agent_is_at_work_a_person_is_told_and_questions_wait(
@@ -441,6 +455,9 @@ def test_while_an_agent_is_at_work_a_person_is_told_and_questions_wait(
         ("line/m-0000000000", {"do": "explode"}),
         ("inbox/p-0000000000", {"do": "accept"}),
         ("history/99999/undo", {}),
+        ("undo?commits=2-99999", {}),
+        ("undo?commits=4-2", {}),
+        ("undo", {}),
         ("nothing", {}),
     ],
 )

@@ -398,6 +398,25 @@ def test_the_memory_is_seen_as_it_was_at_a_minute_and_after_a_commit(seat: Seat,
     expect(page.get_by_text("Nothing changed in between")).to_be_visible()
 
 
+def test_a_line_is_put_back_as_it_was(seat: Seat, served: Served) -> None:
+    page = seat.open(served.home)
+    line = seat.line("Tuesdays")
+    seat.press(line.locator("summary"))
+    seat.write(line.get_by_label("New words"), "Deploys go out on Fridays.")
+    seat.press(line.get_by_role("button", name="Save"))
+    seat.press(seat.line("Fridays").get_by_role("link", name="Why"))
+    expect(page.get_by_role("heading", name="What it said before")).to_be_visible()
+    seat.press(page.get_by_role("button", name=re.compile("^Put this back *: Deploys go out on Tuesdays")))
+    expect(page.get_by_text("Put back as it was then.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Deploys go out on Tuesdays.")
+    assert "Deploys go out on Tuesdays." in served.texts()
+    number = int(page.locator("#before a").first.get_attribute("href").rpartition("/")[2])
+    seat.open(f"{served.home}then?when={number}")
+    seat.press(seat.line("Fridays").get_by_role("button", name=re.compile("^Put this back")))
+    expect(page.get_by_text("Put back as it was then.")).to_be_visible()
+    assert "Deploys go out on Fridays." in served.texts()
+
+
 def test_a_line_is_pinned(seat: Seat, served: Served) -> None:
     page = seat.open(served.home)
     seat.press(seat.line("Tuesdays").get_by_role("link", name="Why"))
@@ -715,7 +734,8 @@ def test_axe_finds_nothing(browser: Browser, furnished_once: Served, theme: Any,
     record = apart(lambda: next(each for each in furnished_once.memory.records() if "8443" in each.text))
     wrong = []
     line = f"line/{record.id}"
-    for path in [*PATHS, line, f"{line}/forget", "conversation/release-42", "history/4/undo", "then?when=4", "nothing"]:
+    undo = ["history/4/undo", "undo?commits=3-4"]
+    for path in [*PATHS, line, f"{line}/forget", "conversation/release-42", *undo, "then?when=4", "nothing"]:
         page = seat.open(furnished_once.home + path)
         page.evaluate(OPEN)
         found = faults(page)

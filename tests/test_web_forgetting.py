@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from sandbox_memory.doors.plain import OpenMemory
-from sandbox_memory.doors.web import causes
+from sandbox_memory.doors.web import causes, forgetting
 from sandbox_memory.pipeline.forgetting import forget
 from sandbox_memory.pipeline.forgetting.files import Place
 from sandbox_memory.records import Status
@@ -99,6 +102,62 @@ def test_what_is_left_of_it_is_told_with_what_to_do(
         answer = page.post(f"{HOME}line/{record.id}/forget", data={"expected": record.version}, headers=headers)
         assert all(each in answer.text for each in (*words, "/home/me/state/names.json", "forget --apply /"))
         assert "nothing of it is left" not in answer.text
+
+
+def test_what_takes_long_says_so_and_ends_by_itself(
+    page: TestClient, memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, let_go = named(memory, "diff before"), threading.Event()
+    forgotten = OpenMemory.forget
+
+    def slowly(self: OpenMemory, *args: Any, **options: Any) -> Any:
+        assert let_go.wait(20)
+        return forgotten(self, *args, **options)
+
+    monkeypatch.setattr(OpenMemory, "forget", slowly)
+    monkeypatch.setattr(forgetting, "SOON", 0.05)
+    address = f"{HOME}line/{record.id}/forget"
+
+    def over() -> str:
+        """The page, once it is no page about work that goes on."""
+        let_go.set()
+        answers = (page.get(address) for _ in range(400))
+        answer = next(answer.text for answer in answers if 'http-equiv="refresh"' not in answer.text)
+        let_go.clear()
+        return answer
+
+    looking = page.get(address)
+    assert 'http-equiv="refresh"' in looking.text and "Searching every file" in looking.text
+    assert str(looking.url).endswith("/forget"), "it is the page itself that looks again"
+    look = over()
+    erasing = page.post(address, data={"expected": version_in(look)})
+    assert 'http-equiv="refresh"' in erasing.text and "Erasing it from every file" in erasing.text
+    assert str(erasing.url).endswith("/forgotten") and "diff before" not in Outline(erasing.text).text
+    assert page.get(HOME).status_code == 200, "other pages are answered meanwhile"
+    assert page.post(address, data={"expected": version_in(look)}).url == erasing.url, "it is not begun twice"
+    assert "nothing of it is left" in Outline(over()).text
+    assert sum(any(o["op"] == "forget" for o in each["operations"]) for each in memory.history()) == 1
+
+
+def test_a_line_that_is_changed_while_it_is_to_be_erased_is_shown_again(
+    page: TestClient, memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = named(memory, "diff before")
+    look = page.get(f"{HOME}line/{record.id}/forget")
+    forgotten = OpenMemory.forget
+
+    def late(self: OpenMemory, *args: Any, **options: Any) -> Any:
+        if not options.get("dry_run"):
+            time.sleep(0.3)
+            memory.revise(record.id, "Show me nothing.")
+        return forgotten(self, *args, **options)
+
+    monkeypatch.setattr(OpenMemory, "forget", late)
+    monkeypatch.setattr(forgetting, "SOON", 0.05)
+    answer = page.post(f"{HOME}line/{record.id}/forget", data={"expected": version_in(look.text)})
+    while 'http-equiv="refresh"' in answer.text:
+        answer = page.get(str(answer.url))
+    assert "changed meanwhile" in answer.text and "Show me nothing." in answer.text
 
 
 @pytest.mark.parametrize("id", ["m-0000000000", "nothing"])

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.records import Status
 
-from .web_kit import HOME, Outline, client_of, everywhere, furnished, named
+from .web_kit import HOME, Outline, client_of, everywhere, fields, furnished, named
 
 SECRETS = {
     "a key": ("AKIA" + "QX3ZJ7N5WMB2RT4L", "AKIA" + "QX3ZJ7N5WMB2RT4L"),
@@ -87,7 +87,8 @@ def test_what_a_person_does_on_the_page_is_told_as_that(page: TestClient, memory
         assert page.post(f"{HOME}line/{record.id}", data={**form, "expected": version}).status_code == 200
     for question in list(memory.state().proposals):
         page.post(f"{HOME}inbox/{question}", data={"do": "accept"})
-    page.post(f"{HOME}history/{since + 1}/undo")
+    path = f"{HOME}history/{memory.state().ordinal}/undo"
+    assert page.post(path, data=fields(page.get(path).text, "Undo")).status_code == 200
     version = memory.state().records[record.id].version
     page.post(f"{HOME}line/{record.id}/forget", data={"expected": version})
     made = [commit for commit in memory.history() if commit["commit"] > since and commit["operations"]]
@@ -147,3 +148,61 @@ def test_a_conflict_shows_what_stands_there_now_who_wrote_it_and_what_can_be_don
     assert choice.status_code == 200
     standing = [each.text for each in memory.records()]
     assert now not in standing and (mine in standing) == (do == "save")
+
+
+def test_words_that_came_after_a_conflict_was_shown_are_not_written_over(page: TestClient, memory: OpenMemory) -> None:
+    """One edits, another deletes, a third brings it back in other words: the first is asked once more."""
+    record = named(memory, "Tuesdays")
+    path = f"{HOME}line/{record.id}"
+    memory.delete(record.id)
+    mine = {"text": "Deploys go out on Mondays.", "was": record.text}
+    first = page.post(path, data={**mine, "expected": record.version, "do": "save"})
+    assert first.status_code == 409
+    memory.revise(memory.restore(record.id)[0].id, "Deploys go out when Carol says so.")
+    second = page.post(path, data=fields(first.text, "restore"))
+    assert second.status_code == 409 and "when Carol says so" in second.text and "on Mondays" in second.text
+    assert memory.state().records[record.id].text == "Deploys go out when Carol says so."
+    assert page.post(path, data=fields(second.text, "save")).status_code == 200
+    assert memory.state().records[record.id].text == mine["text"]
+
+
+@pytest.mark.parametrize("do", ["pin", "unpin", "restore", "put-back", "save", "delete"])
+def test_no_form_of_a_line_acts_on_what_it_was_not_made_for(page: TestClient, memory: OpenMemory, do: str) -> None:
+    record = named(memory, "Tuesdays")
+    path = f"{HOME}line/{record.id}"
+    if do in ("unpin", "put-back"):
+        record = memory.revise(record.id, "Deploys go out on Sundays.", pinned=do == "unpin")
+    if do == "restore":
+        memory.delete(record.id)
+    form = fields(page.get(path).text, do) | ({"text": "Deploys are over."} if do == "save" else {})
+    if do == "restore":
+        memory.restore(record.id)
+    memory.revise(record.id, "Ask Carol about deploys.")
+    if do == "restore":
+        memory.delete(record.id)
+    before = memory.state().records[record.id]
+    answer = page.post(path, data=form)
+    assert answer.status_code == 409 and "Ask Carol" in answer.text and record.text in answer.text
+    assert memory.state().records[record.id] == before
+    assert 'value=""' not in fields(answer.text, do).values() and fields(answer.text, do)["expected"] == str(
+        before.version
+    )
+    assert page.post(path, data=fields(answer.text, do)).status_code == 200
+    after = memory.state().records[record.id]
+    assert after != before and (after.text == before.text) == (do not in ("save", "put-back"))
+
+
+def test_a_question_that_was_changed_meanwhile_is_not_answered(page: TestClient, memory: OpenMemory) -> None:
+    def form() -> dict[str, str]:
+        return fields(page.get(f"{HOME}inbox").text, "accept")
+
+    asked = memory.inbox()[0]
+    seen = form()
+    assert seen["question"] == asked.question
+    inbox = memory.pipeline.store.workspace.root / "memories" / "INBOX.md"
+    inbox.write_text(inbox.read_text(encoding="utf-8").replace("`main` only", "a tag"), encoding="utf-8")
+    answer = page.post(f"{HOME}inbox/{asked.id}", data=seen)
+    assert answer.status_code == 409 and "cut from a tag" in Outline(answer.text).text
+    assert asked.id in {each.id for each in memory.inbox()}
+    assert page.post(f"{HOME}inbox/{asked.id}", data=form()).status_code == 200
+    assert named(memory, "cut from a tag") and asked.id not in {each.id for each in memory.inbox()}

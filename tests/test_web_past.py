@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from sandbox_memory import open_memory
+from sandbox_memory.doors.plain import OpenMemory
+from sandbox_memory.folding.past import face
 from sandbox_memory.pipeline import commands
+from sandbox_memory.records import Record, Status
 
 from .kit import pipeline, run
-from .web_kit import HOME, Outline, client_of
+from .web_kit import HOME, Outline, client_of, fields
 
 
 @pytest.fixture
@@ -85,3 +90,144 @@ def test_history_asks_for_minutes_and_commits(tmp_path: Path) -> None:
     found = {str(each.get("id")): each.get("type") for each in Outline(page.get(f"{HOME}history").text).of("input")}
     minute, number = "datetime-local", "number"
     assert found.items() >= {"when": minute, "from": minute, "when-commit": number, "from-commit": number}.items()
+
+
+CHANGES: dict[str, Callable[[OpenMemory, Record], object]] = {
+    "other words": lambda memory, line: memory.revise(line.id, "Deploys go out on Fridays."),
+    "a pin": lambda memory, line: memory.pin(line.id),
+    "words and a pin": lambda memory, line: memory.revise(line.id, "Nobody deploys.", pinned=True),
+    "an expiry": lambda memory, line: memory.revise(line.id, expires="2999-12-31"),
+    "deleted": lambda memory, line: memory.delete(line.id),
+    "other words, then deleted": lambda memory, line: (memory.revise(line.id, "x"), memory.delete(line.id)),
+}
+
+
+def forms(text: str) -> list[dict[str, str]]:
+    """The fields of each form that puts something back, with its button."""
+    found = [each for each in re.findall(r"<form.*?</form>", text, re.DOTALL) if 'value="put-back"' in each]
+    return [{str(i["name"]): str(i["value"]) for i in Outline(each).of("input")} | {"do": "put-back"} for each in found]
+
+
+@pytest.mark.parametrize("where", ["line", "then, by commit", "then, by minute"])
+@pytest.mark.parametrize("how", sorted(CHANGES))
+def test_what_a_line_was_is_put_back_where_it_is_seen(tmp_path: Path, how: str, where: str) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    line, other = memory.add("Deploys go out on Tuesdays."), memory.add("The canary runs for an hour.")
+    last = memory.state().ordinal
+    time.sleep(0.002)
+    CHANGES[how](memory, line)
+    minute = f"{datetime.now().astimezone().isoformat(timespec='milliseconds')}"
+    when = {"then, by commit": str(last), "then, by minute": minute}.get(where, "")
+    path = f"{HOME}line/{line.id}" if where == "line" else f"{HOME}then"
+    for language, label in (("zh", "恢复为这样"), ("en", "Put this back")):
+        shown = page.get(path, params={"when": when} if when else {}, headers={"accept-language": language})
+        assert shown.status_code == 200
+        given = forms(shown.text)
+        if where == "then, by minute":  # it is so now, but where it is gone: then it was gone at that minute too
+            assert given == [] and label not in shown.text
+            return
+        assert label in shown.text
+    oldest = given[-1]
+    assert all(each["as_of"] for each in given) and len(given) == (2 if where == "line" and "then" in how else 1)
+    done = page.post(f"{HOME}line/{line.id}", data=oldest)
+    assert done.status_code == 200 and "Put back as it was then." in done.text
+    back = memory.state().records[line.id]
+    assert face(back) == face(line) and back.status is Status.ACTIVE
+    assert memory.state().records[other.id] == other
+    assert memory.history()[0]["actor"] == "web"
+    again = page.get(path, params={"when": when} if when else {}).text
+    assert (len(forms(again)) == 0) == (where != "line" or how == "deleted")
+
+
+def test_a_line_that_changed_meanwhile_is_not_put_back_unseen(tmp_path: Path) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    line = memory.add("Deploys go out on Tuesdays.")
+    memory.revise(line.id, "Deploys go out on Fridays.", pinned=True)
+    (form,) = forms(page.get(f"{HOME}line/{line.id}").text)
+    memory.revise(line.id, "Nobody deploys.")
+    answer = page.post(f"{HOME}line/{line.id}", data=form)
+    assert answer.status_code == 409 and "This line was changed meanwhile" in answer.text
+    assert "Nobody deploys." in answer.text and "Deploys go out on Tuesdays." in answer.text
+    (form,) = forms(answer.text)
+    assert page.post(f"{HOME}line/{line.id}", data=form).status_code == 200
+    now = memory.state().records[line.id]
+    assert (now.text, now.pinned) == ("Deploys go out on Tuesdays.", False)
+
+
+@pytest.mark.parametrize("as_of", ["", "99", "nonsense"])
+def test_a_form_that_names_no_time_changes_nothing(tmp_path: Path, as_of: str) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    line = memory.add("Deploys go out on Tuesdays.")
+    form = {"do": "put-back", "expected": str(line.version), "as_of": as_of}
+    assert page.post(f"{HOME}line/{line.id}", data=form).status_code in (404, 409)
+    assert memory.state().records[line.id] == line
+
+
+def test_history_counts_all_commits_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    memory.add("The first.")
+    memory.undo(memory.add("The second.").created)
+    commits = memory.status()["commits"]
+    shown = Outline(page.get(f"{HOME}history").text).text
+    listed = page.get(f"{HOME}history").text.count('class="commit"')
+    assert f"{commits} commits" in shown
+    assert (f"{commits - listed} of them only noted settings" in shown) == (commits > listed)
+    assert re.search(rf"commits\s*{commits}", Outline(page.get(f"{HOME}work").text).text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("language", "link", "button"), [("en", "Undo these commits", "Undo"), ("zh", "撤销这些提交", "撤销")]
+)
+def test_what_changed_between_two_moments_is_undone_together(
+    tmp_path: Path, language: str, link: str, button: str
+) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    page.headers["accept-language"] = language
+    stays = memory.add("The canary runs for an hour.")
+    start = memory.state().ordinal
+    tuesday, wiki = memory.add("Deploys go out on Tuesdays."), memory.add("The wiki is at wiki.local.")
+    memory.delete(stays.id)
+    printer = memory.add("The printer is on the third floor.")
+    end = memory.state().ordinal
+    memory.revise(wiki.id, "The wiki is at docs.local.")
+    shown = page.get(f"{HOME}compare", params={"from": start, "to": end}).text
+    (path,) = (a["href"] for a in Outline(shown).of("a") if f"commits={start + 1}-{end}" in str(a["href"]))
+    assert link in shown
+    look = page.get(str(path))
+    assert look.status_code == 200 and len(memory.history()) == end + 1
+    assert [text in Outline(look.text).text for text in ("Tuesdays", "canary", "printer", "docs.local")] == [True] * 4
+    # Somebody else is at work meanwhile: what was seen is not what would be done.
+    memory.revise(printer.id, "The printer is in the cellar.")
+    form = fields(look.text, button)
+    late = page.post(str(path), data=form)
+    assert late.status_code == 409 and 'role="alert"' in late.text and "cellar" in late.text
+    assert memory.state().ordinal == end + 2
+    done = page.post(str(path), data=fields(late.text, button))
+    assert done.status_code == 200
+    note = re.search(r'<p class="note">.*?</p>', done.text, re.DOTALL)
+    assert note and ["docs.local" in note[0], "cellar" in note[0], "Tuesdays" in note[0]] == [True, True, False]
+    now = {record.id for record in memory.records()}
+    assert now == {stays.id, wiki.id, printer.id} and tuesday.id not in now
+    assert page.post(str(path), data=form).status_code == 409
+
+
+def test_commits_that_cannot_be_undone_are_left_out_and_named(tmp_path: Path) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    memory.add("The canary runs for an hour.")
+    start = memory.state().ordinal
+    memory.add("Deploys go out on Tuesdays.")
+    memory.forget(memory.add("The printer is on the third floor.").id)
+    erased = [c["commit"] for c in memory.history() if any(o["op"] in ("erase", "erased") for o in c["operations"])]
+    path = f"{HOME}undo?commits={start + 1}-{memory.state().ordinal}"
+    look = page.get(path)
+    assert look.status_code == 200
+    assert all(f">Commit {number}</a>" in look.text for number in erased) and erased
+    assert page.post(path, data=fields(look.text, "Undo")).status_code == 200
+    assert [record.text for record in memory.records()] == ["The canary runs for an hour."]
+
+
+def test_between_two_moments_in_which_nothing_changed_there_is_nothing_to_undo(tmp_path: Path) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    memory.add("The canary runs for an hour.")
+    now = memory.state().ordinal
+    assert "undo?" not in page.get(f"{HOME}compare", params={"from": now, "to": now}).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from html.parser import HTMLParser
@@ -77,6 +78,14 @@ def ask(memory: OpenMemory, text: str, *, instead_of: Record | None = None) -> s
 def named(memory: OpenMemory, words: str) -> Record:
     """The line that has these words."""
     return next(record for record in memory.records() if words in record.text)
+
+
+def fields(html: str, button: str) -> dict[str, str]:
+    """What the first form that has a button of that kind sends: the value of its `do`, or what stands on it."""
+    forms = re.findall(r"<form.*?</form>", html, re.DOTALL)
+    form = next(each for each in forms if f'value="{button}"' in each or f">{button}" in each)
+    sent = {str(each["name"]): str(each["value"]) for each in Outline(form).of("input")}
+    return sent | ({"do": button} if f'name="do" value="{button}"' in form else {})
 
 
 def bookcase(root: Path, *folders: str) -> Bookcase:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .model import Document, ListItem, strip_for_prompt
-from .operations import Cite, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp
+from .operations import Cite, Edit, Insert, Provenance, Prune, RemoveItem, Retitle, Revise, Stamp, Tick
 from .safe import safe_heading, safe_text
 from .text import normalise
 
@@ -16,8 +16,10 @@ __all__ = [
     "Provenance",
     "Prune",
     "RemoveItem",
+    "Retitle",
     "Revise",
     "Stamp",
+    "Tick",
     "normalise",
     "safe_heading",
     "safe_text",

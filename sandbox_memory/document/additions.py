@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .blocks import Node, ends_open
@@ -10,6 +10,7 @@ from .model import FILES, KEYWORDS, PREFIX, Document, Group, Section
 from .operations import Edit, Insert, Provenance
 from .safe import safe_heading, safe_text
 from .sheet import ADDED_GROUPS, ADDED_ITEMS, ADDED_SECTIONS, ADDED_SOURCES, ADDED_TASKS, Sheet
+from .source import blocks, hung
 from .text import cleaned, literal, plain, squeezed, without_refs
 
 
@@ -117,8 +118,22 @@ class Additions:
         taken = [*cited, *(section.task or 0 for section in tasks), *(task.number for task in into.tasks.values())]
         return next(same, max(taken, default=0) + 1)
 
-    def _bodies(self, inserts: Iterable[Insert]) -> list[str]:
-        return [body_of(edit.text, refs(self.citing(edit.group, edit.sources)), edit.id) for edit in inserts]
+    def _bodies(self, inserts: Sequence[Insert]) -> list[str]:
+        cited = (refs(self.citing(edit.group, edit.sources)) for edit in inserts)
+        return [
+            edit.box + body_of(edit.text, refs, edit.id, edit.markdown)
+            for edit, refs in zip(inserts, cited, strict=True)
+        ]
+
+    def _items(self, inserts: Sequence[Insert]) -> Iterator[str]:
+        """The lines of a list, or of several with a blank line between, of which one is numbered."""
+        before = None
+        for edit, body in zip(inserts, self._bodies(inserts), strict=True):
+            numbered = edit.lead[:1].isdigit()
+            if before is not None and numbered is not before and not edit.lead.startswith(" "):
+                yield ""
+            before = before if edit.lead.startswith(" ") else numbered
+            yield hung(edit.lead, body)
 
     def _make(self, additions: _Wanted) -> None:
         title = safe_heading(additions.title)
@@ -126,26 +141,26 @@ class Additions:
         sections = dict(additions.sections)
         if "" in sections:
             heading, inserts = sections.pop("")
-            lines += ["", *_section_lines(heading, self._bodies(inserts))]
+            lines += ["", *_section_lines(heading, self._items(inserts))]
         for task in additions.tasks.values():
             lines += ["", *task.lines()]
         for heading, inserts in sections.values():
-            lines += ["", *_section_lines(heading, self._bodies(inserts))]
+            lines += ["", *_section_lines(heading, self._items(inserts))]
         self.sheet.insert(self._end_of_document(), ADDED_GROUPS, lines)
 
     def _extend(self, groups: list[Group], additions: _Wanted) -> None:
         sections = [section for group in groups for section in group.sections]
         for name, (heading, inserts) in additions.sections.items():
-            bodies = self._bodies(inserts)
             same = [section for section in sections if key(section.title) == name]
             filled = [section for section in same if section in self.last_items]
             if filled:
-                self._after(self.last_items[filled[-1]], ADDED_ITEMS, bodies)
+                self._after(self.last_items[filled[-1]], ADDED_ITEMS, self._bodies(inserts))
             elif same:
                 place = self._trimmed(min(same[0].direct, self.open), same[0].start)
-                self.sheet.insert(place, ADDED_ITEMS, [f"- {body}" for body in bodies])
+                self.sheet.insert(place, ADDED_ITEMS, list(self._items(inserts)))
             else:
-                self.sheet.insert(self._end_of_group(groups[-1]), ADDED_SECTIONS, _section_lines(heading, bodies))
+                lines = _section_lines(heading, self._items(inserts))
+                self.sheet.insert(self._end_of_group(groups[-1]), ADDED_SECTIONS, lines)
         tasks = [section for section in sections if section.task is not None]
         for name, task in additions.tasks.items():
             same = [section for section in tasks if key(section.task_title) == name]
@@ -167,6 +182,9 @@ class Additions:
 
     def _after(self, node: Node, rank: int, bodies: Iterable[str]) -> None:
         """Add list items after an outermost one, in the manner of its list."""
+        if node.number and rank == ADDED_ITEMS:  # what comes new is no step of a numbered list
+            self.sheet.insert(node.end, rank, [hung("- ", body) for body in bodies])
+            return
         prefix = self.sheet.bullet(node)
         loose = node.previous is not None and self.sheet.blank(node.start - 1)
         lines: list[str] = []
@@ -175,7 +193,7 @@ class Additions:
             if node.number:
                 number = str(int(node.number) + count)
                 lead = prefix.replace(node.number, number, 1) if len(number) < 10 else "- "
-            lines += [""] * (loose and bool(lines)) + [lead + body]
+            lines += [""] * (loose and bool(lines)) + [hung(lead, body)]
         before = loose or (self.gone(node) and bool(node.number))
         self.sheet.insert(node.end, rank, lines, before=before, after=node)
 
@@ -222,9 +240,14 @@ def refs(numbers: Iterable[int]) -> str:
     return "".join(f"[Task {number}]" for number in sorted(numbers))
 
 
-def body_of(text: str, cited: str = "", identity: str = "") -> str:
-    """What stands after the bullet of an item: its text, its references, or else those in the text, its block id."""
+def body_of(text: str, cited: str = "", identity: str = "", markdown: str = "") -> str:
+    """What stands after the bullet of an item: its text, its references, or else those in the text, its block id.
+
+    It is the `markdown`, further lines still to be `hung` below the bullet, if there is any and it says just that.
+    """
     cited = cited or without_refs(cleaned(text))[1]
+    if markdown and (several := blocks(markdown, text, cited, identity)):
+        return several
     return " ".join(part for part in (safe_text(text), cited, identity and f"^{identity}") if part)
 
 
@@ -233,6 +256,5 @@ def key(title: str) -> str:
     return squeezed(cleaned(title)).casefold()
 
 
-def _section_lines(heading: str, bodies: list[str]) -> list[str]:
-    items = [f"- {body}" for body in bodies]
-    return [f"## {safe_heading(heading)}", "", *items] if heading else items
+def _section_lines(heading: str, items: Iterable[str]) -> list[str]:
+    return [f"## {safe_heading(heading)}", "", *items] if heading else [*items]

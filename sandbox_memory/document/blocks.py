@@ -139,6 +139,23 @@ def split_lines(text: str) -> list[tuple[str, str]]:
     return lines
 
 
+def width(text: str) -> int:
+    """How many columns a text takes, at the start of a line."""
+    return len(text.expandtabs(4))
+
+
+def lead_of(line: str, stack: int) -> str:
+    """What stands before the content of the `stack`-th list item on a line: indentation, bullet, space."""
+    column = 0
+    for _ in range(stack):
+        match = BULLET.match(line, column)
+        column = match.end() if match else column
+    prefix = line[:column]
+    space = width(prefix) - width(prefix.rstrip())
+    # More than four columns are the indentation of a code block in the item, none is a bullet alone.
+    return prefix if 0 < space <= 4 else prefix.rstrip() + " "
+
+
 def outline(contents: list[str]) -> Outline:
     """The structure of a text given as its lines without line ends and without a byte order mark."""
     hidden = _front_matter(contents)

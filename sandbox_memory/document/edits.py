@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 
 from .additions import Additions, body_of, refs
-from .blocks import HOLLOW, Leaf, Node
+from .blocks import HOLLOW, Leaf, Node, ends_open
 from .model import Document, ListItem, Section
-from .operations import Cite, Edit, Prune, RemoveItem, Revise, Stamp
-from .pruning import prune
+from .operations import Cite, Edit, Prune, RemoveItem, Retitle, Revise, Stamp, Tick
+from .pruning import prune, scope_of
+from .safe import safe_heading
 from .sheet import ADDED_MARKER, Sheet
-from .text import CHECKBOX, ID, cut, find_ids
+from .source import hung, source
+from .text import CHECKBOX, ID, cleaned, cut, find_ids
 
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_HEADING = re.compile(r"( {0,3}(?:#{1,6}(?:[ \t]+|$))?)((?:task group:\s*)?).*?((?:[ \t]+#+)?[ \t]*)", re.IGNORECASE)
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
 
 
@@ -23,11 +27,28 @@ def apply(document: Document, edits: Sequence[Edit], marker: int | None) -> byte
     additions = Additions(document, sheet, items.gone, edits)
     items.apply(edits, additions.citing)
     additions.apply()
+    for edit in edits:
+        if isinstance(edit, Retitle):
+            _retitle(document, sheet, edit)
     if marker is not None:
         _set_marker(document, sheet, marker)
     data = sheet.render()
     pruned = [edit for edit in edits if isinstance(edit, Prune)]
     return prune(Document(data), pruned) if pruned else data
+
+
+def _retitle(document: Document, sheet: Sheet, edit: Retitle) -> None:
+    lines, group = document.lines, next(group for group in reversed(document.groups) if group.start <= edit.line)
+    if edit.scope and group.start == edit.line and (scope := scope_of(document, group)):
+        sheet.replace(scope.line, f"{lines[scope.line][0][: scope.start]}{cleaned(edit.title)}")
+    for heading in (group.heading, *(section.heading for section in group.sections)):
+        if heading is not None and heading.end == edit.line:
+            line = heading.start if _ATX.match(lines[heading.start][0]) else heading.end - 2
+            found = _HEADING.fullmatch(lines[line][0])
+            lead, prefix, end = found.groups() if found else ("", "", "")
+            prefix = prefix if heading is group.heading else ""
+            sheet.cut(heading.start, line)
+            sheet.replace(line, f"{lead}{' ' * lead.endswith('#')}{prefix}{safe_heading(edit.title)}{end}")
 
 
 def _set_marker(document: Document, sheet: Sheet, marker: int) -> None:
@@ -54,7 +75,7 @@ class _ItemEdits:
         self._gone: dict[Node, bool] = {}
 
     def apply(self, edits: Sequence[Edit], citing: Callable[[str, Sequence[str]], set[int]]) -> None:
-        texts: dict[int, str] = {}
+        texts: dict[int, Revise] = {}
         ids: dict[int, str] = {}
         cites: dict[int, str] = {}
         for edit in edits:
@@ -63,7 +84,7 @@ class _ItemEdits:
                 if not item.readable:
                     continue
                 if isinstance(edit, Revise):
-                    texts[item.index] = edit.text
+                    texts[item.index] = edit
                 elif isinstance(edit, Stamp):
                     ids[item.index] = edit.id
                 elif isinstance(edit, Cite):
@@ -78,17 +99,35 @@ class _ItemEdits:
             if node not in self.removed:
                 cited = cites.get(index, item.cited)
                 if index in texts:
-                    self._revise(item, node, body_of(texts[index], cited, ids.get(index, item.id)))
+                    new = texts[index]
+                    swallows = node.children and ends_open(new.markdown.split("\n"))
+                    own = "" if swallows else new.markdown
+                    self._revise(item, node, body_of(new.text, cited, ids.get(index, item.id), own))
                     continue
                 if index in ids:
                     self._stamp(node, ids[index])
                 if index in cites and not self._cite(item, node, cited):
-                    self._revise(item, node, body_of(item.text, cited, ids.get(index, item.id)))
+                    own = source(self.document, item, node)
+                    self._revise(item, node, body_of(item.text, cited, ids.get(index, item.id), own))
+        for edit in edits:
+            if isinstance(edit, Tick):
+                self._tick(edit)
         for node in self.removed:
             if not self.gone(node):
                 self._hollow(node)
             elif node.parent is None or not self.gone(node.parent):
                 self._remove(node)
+
+    def _tick(self, edit: Tick) -> None:
+        item, node, _ = self._addressed(edit.item_index)
+        if item.checked is None or not item.readable or node in self.removed:
+            return
+        line = node.leaves[0].start
+        content = self.sheet.content(line)
+        start = len(self.sheet.bullet(node)) if line == node.start else len(content) - len(content.lstrip())
+        if box := CHECKBOX.match(content, start):
+            at = box.start(1)
+            self.sheet.replace(line, f"{content[:at]}{'x' if edit.checked else ' '}{content[at + 1 :]}")
 
     def gone(self, node: Node) -> bool:
         """True if nothing of the list item, its nested ones included, will be left."""
@@ -123,12 +162,15 @@ class _ItemEdits:
             prefix = self.sheet.bullet(node)
             if item.checked is not None:
                 box = CHECKBOX.match(self.document.lines[line][0], len(prefix))
-                prefix += box[0] if box else "[x] " if item.checked else "[ ] "
+                body = (box[0] if box else "[x] " if item.checked else "[ ] ") + body
         else:
             line = node.leaves[0].start
             content = self.document.lines[line][0]
             prefix = content[: len(content) - len(content.lstrip())]
-        self.sheet.replace(line, (prefix + body).rstrip(), new_block=True, apart=line != node.start)
+        content = hung(prefix, body).rstrip()
+        if node.children and "\n" in body and ("\n\n" in body or "<" in body):
+            content += "\n"  # what is nested stays apart from a last block that would swallow it
+        self.sheet.replace(line, content, new_block=True, apart=line != node.start)
         for start, end in ranges:
             self.sheet.cut(max(start, line + 1), end, blank_start=start <= line)
 

@@ -9,10 +9,14 @@ from .text import ID
 
 @dataclass(frozen=True)
 class Revise:
-    """Give an item another text; bullet, indentation, checkbox, block id and nested items stay."""
+    """Give an item another text; bullet, indentation, checkbox, block id and nested items stay.
+
+    `markdown` is the text in several blocks or lines, if it has any.
+    """
 
     item_index: int
     text: str
+    markdown: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,34 @@ class Cite:
 
 
 @dataclass(frozen=True)
+class Retitle:
+    """Give a group or a section, which starts at that line (from 0), another title, as plain text, where it stands.
+
+    With `scope`, the scope line of the group names it as well. `Task Group:` stays before the title as it is.
+    """
+
+    line: int
+    title: str
+    scope: bool = False
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Tick the box of an item, or not any more; an item without a box stays as it is."""
+
+    item_index: int
+    checked: bool
+
+
+@dataclass(frozen=True)
 class Insert:
     """Add an item after the last one of a section of a group, wherever they now stand.
 
     `group` and `heading` are titles as plain text; "" is the part before the first heading of that level. A section
     that is missing is made at the end of its group, a group that is missing at the end, with `scope` in its scope line.
-    `sources` are summary files: the tasks of the group that name them are cited, as `[Task 1][Task 3]`.
+    `sources` are summary files: the tasks of the group that name them are cited, as `[Task 1][Task 3]`. Where it does
+    not go on a list that is there, `lead` stands before it; `box` is "", "[ ] " or "[x] ". `markdown` is the text in
+    several blocks or lines, if it has any.
     """
 
     text: str
@@ -60,6 +86,9 @@ class Insert:
     heading: str = ""
     scope: str = ""
     sources: tuple[str, ...] = ()
+    lead: str = "- "
+    box: str = ""
+    markdown: str = ""
 
     def __post_init__(self) -> None:
         _check_id(self.id)
@@ -86,16 +115,18 @@ class Prune:
     """Take the bullet out that names this summary file in a group, and nothing else.
 
     A task that then holds no more than its title and its keywords goes too, if those are among the words `told`; so
-    does a group that then has only the scope line that names it and some of the `headings`, none with anything below.
+    does a group that then has only the scope line that names it and some of the `headings`, none with anything below,
+    unless a person has `named` it.
     """
 
     group: str
     summary_file: str
     headings: tuple[str, ...] = ()
     told: frozenset[str] = frozenset()
+    named: bool = False
 
 
-Edit = Revise | RemoveItem | Stamp | Cite | Insert | Provenance | Prune
+Edit = Revise | RemoveItem | Stamp | Cite | Tick | Retitle | Insert | Provenance | Prune
 
 
 def _check_id(identity: str) -> None:

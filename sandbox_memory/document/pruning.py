@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from .additions import key
 from .blocks import Node
@@ -15,12 +16,35 @@ from .text import normalise, plain
 _SCOPE = re.compile(r"scope:\s+(.*)", re.IGNORECASE)
 
 
+class Scope(NamedTuple):
+    """The scope line of a group: its number from 0, where its text starts in it, and that text."""
+
+    line: int
+    start: int
+    text: str
+
+
+def scope_of(document: Document, group: Group) -> Scope | None:
+    """The scope line that a group begins with, if it has one."""
+    for number in range(group.start, group.end):
+        if content := document.lines[number][0].strip():
+            found = _SCOPE.fullmatch(content)
+            begins = len(document.lines[number][0]) - len(document.lines[number][0].lstrip())
+            return Scope(number, begins + found.start(1), found[1]) if found else None
+    return None
+
+
+def repeats(scope: Scope, title: str) -> bool:
+    """True if a scope line says no more than that title."""
+    return key(title) in (key(scope.text), key(plain(scope.text)))
+
+
 def prune(document: Document, edits: Iterable[Prune]) -> bytes:
     """The bytes of the document without what the edits name; what a person wrote there stays, and what it stands in."""
     unwanted = {(key(edit.group), edit.summary_file.rpartition("/")[2]): edit for edit in edits}
     headings = {key(heading) for edit in unwanted.values() for heading in edit.headings}
     told = frozenset(word for words in {edit.told for edit in unwanted.values()} for word in words)
-    pruning = _Pruning(document, headings, _pieces(told))
+    pruning = _Pruning(document, headings, _pieces(told), {key(edit.group) for edit in unwanted.values() if edit.named})
     for node, group, section, kind in document.placed:
         if kind == FILES and node.parent is None and not node.children:
             name = _ours(node)
@@ -41,8 +65,8 @@ def _pieces(words: Iterable[str]) -> set[str]:
 
 
 class _Pruning:
-    def __init__(self, document: Document, headings: set[str], told: set[str]) -> None:
-        self.document, self.headings, self.told = document, headings, told
+    def __init__(self, document: Document, headings: set[str], told: set[str], named: set[str]) -> None:
+        self.document, self.headings, self.told, self.named = document, headings, told, named
         self.sheet = Sheet(document)
         markers = {line for line, _ in document.outline.markers}
         self.said = {n for n in range(len(document.lines)) if not self.sheet.blank(n)} - markers
@@ -83,11 +107,10 @@ class _Pruning:
     def _rest(self, group: Group) -> set[int]:
         """The lines of a group that say more than its name; the heading too if it is not the one that we gave it."""
         frame = set(self._headings(group.start, group.end, self.headings))
-        first = min(self.said & set(range(group.start, group.end)), default=group.start)
-        scope = _SCOPE.fullmatch(self.document.lines[first][0]) if first < group.end else None
-        if scope is None or key(group.title) not in (key(scope[1]), key(plain(scope[1]))):
+        scope = scope_of(self.document, group)
+        if scope is None or key(group.title) in self.named or not repeats(scope, group.title):
             return {group.start}
-        frame.add(first)
+        frame.add(scope.line)
         return self.said & set(range(group.start, group.end)) - frame - self.gone
 
     def _headings(self, start: int, end: int, titles: set[str]) -> Iterator[int]:

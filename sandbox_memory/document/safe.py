@@ -9,7 +9,10 @@ from .model import Document
 from .text import CHECKBOX, ID, cleaned, code_spans, literal, normalise, outside_code, plain, without_refs
 
 _HARMLESS = re.compile(r"[^\W\d_][\w .,;:'\"()/?%$\u2019\u201c\u201d\u2192-]*")
-_BLOCK_START = re.compile(r"#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~{3}|`{3}[^`]*$|[-_*=](?:\s*[-_*=])*$|\[[^\]]*\]:|<")
+_AUTOLINK = r"(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\x00-\x20<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9.-]+)>"
+_BLOCK_START = re.compile(
+    r"#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~{3}|`{3}[^`]*$|[-_*=](?:\s*[-_*=])*$|\[[^\]]*\]:|<(?!" + _AUTOLINK + ")"
+)
 _NUMBER = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 _CLOSING = re.compile(r"(?:^|\s)#+$")
 _COMMENT = re.compile(r"<!--.*?-->|<!--")
@@ -26,8 +29,8 @@ def safe_text(text: str) -> str:
     line = without_refs(cleaned(text))[0]
     if _HARMLESS.fullmatch(line):
         return line
-    line = _escaped(line)
-    return line if _reads_back(line, normalise(text)) else literal(normalise(text))
+    tries = (_escaped(line), _escaped(CHECKBOX.sub("", line, count=1)))
+    return next((each for each in tries if _reads_back(each, normalise(text))), literal(normalise(text)))
 
 
 def safe_heading(title: str) -> str:

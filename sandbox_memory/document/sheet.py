@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from .blocks import BULLET, FRONT_MATTER, HOLLOW, Node
+from .blocks import BULLET, FRONT_MATTER, HOLLOW, Node, lead_of, width
 from .model import Document
 
 ADDED_ITEMS, ADDED_SOURCES, ADDED_TASKS, ADDED_SECTIONS, ADDED_GROUPS, ADDED_MARKER = range(6)
@@ -54,7 +54,10 @@ class Sheet:
         return self._replaced.get(line, self.lines[line][0])
 
     def replace(self, line: int, content: str, *, new_block: bool = False, apart: bool = False) -> None:
-        """Give a line other content; `new_block` if what follows may now read differently, `apart` if it itself may."""
+        """Give a line other content, or in its place several with line feeds between.
+
+        `new_block` if what follows may now read differently, `apart` if it itself may.
+        """
         self._replaced[line] = content
         if apart:
             self._apart.add(line)
@@ -73,7 +76,8 @@ class Sheet:
     def insert(self, line: int, rank: int, new: list[str], *, before: bool = True, after: Node | None = None) -> None:
         """Put lines in before `line`; of several at one place those of lower rank come first.
 
-        `before` asks for a blank line above, unless one is there. `after` is the list item whose list they continue.
+        One of them may hold several, with line feeds between. `before` asks for a blank line above, unless one
+        is there. `after` is the list item whose list they continue.
         """
         self._chunks.setdefault(line, []).append((rank, _Chunk(new, before, after.list_number if after else 0)))
 
@@ -90,15 +94,7 @@ class Sheet:
 
     def bullet(self, node: Node) -> str:
         """What stands before the content on a list item's first line, for new content: indentation, bullet, space."""
-        line = self.lines[node.start][0]
-        column = 0
-        for _ in range(node.stack):
-            match = BULLET.match(line, column)
-            column = match.end() if match else column
-        prefix = line[:column]
-        space = _width(prefix) - _width(prefix.rstrip())
-        # More than four columns are the indentation of a code block in the item, none is a bullet alone.
-        return prefix if 0 < space <= 4 else prefix.rstrip() + " "
+        return lead_of(self.lines[node.start][0], node.stack)
 
     def render(self) -> bytes:
         """The bytes of the document with all changes made."""
@@ -133,7 +129,10 @@ class Sheet:
             writer.gap()
         if barrier is not None:
             writer.put(barrier + HOLLOW, self.document.newline)
-        writer.put(self.content(line), end)
+        *above, content = self.content(line).split("\n")
+        for each in above:
+            writer.put(each, self.document.newline)
+        writer.put(content, end)
         writer.last = line
         writer.squeeze = False
         writer.moved = line in self._changed_ends
@@ -176,12 +175,12 @@ class Sheet:
         if isinstance(writer.last, _Chunk):
             lead = BULLET.match(writer.last.lines[-1])
             same = node is not None and node.list_number == writer.last.continues
-            return "" if lead and not same and indent >= _width(lead[0]) else None
+            return "" if lead and not same and indent >= width(lead[0]) else None
         above = self._innermost(writer.last) if writer.last is not None else None
         found = None
         while above and above.end <= below:
-            if indent >= _width(self.bullet(above)):
-                found = " " * _width(self.bullet(above.parent)) if above.parent else ""
+            if indent >= width(self.bullet(above)):
+                found = " " * width(self.bullet(above.parent)) if above.parent else ""
             above = above.parent
         return found
 
@@ -222,7 +221,7 @@ class _Writer:
     def chunk(self, chunk: _Chunk) -> None:
         if chunk.before:
             self.gap()
-        for content in chunk.lines:
+        for content in (each for line in chunk.lines for each in line.split("\n")):
             self.put(content, self.newline)
         self.squeeze = False
         self.moved = True
@@ -233,9 +232,5 @@ class _Writer:
             self.out.pop()
 
 
-def _width(text: str) -> int:
-    return len(text.expandtabs(4))
-
-
 def _indent(text: str) -> int:
-    return _width(text[: len(text) - len(text.lstrip())])
+    return width(text[: len(text) - len(text.lstrip())])

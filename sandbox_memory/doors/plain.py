@@ -13,13 +13,25 @@ from typing import TYPE_CHECKING, Any
 from ..document import Document, ListItem
 from ..errors import Unknown, WrongKey
 from ..folding.between import Difference
-from ..folding.past import Then
+from ..folding.past import Then, Wording, before_now
 from ..governance.lifetime import Life
 from ..guard import Guard, as_key
 from ..inquiry import CheckReport, Inquiry, Reason
 from ..layout import Layout
 from ..models.choice import choose
-from ..pipeline import Limits, Pipeline, Report, answering, commands, mending, rebuilding, undoing, vouching
+from ..pipeline import (
+    Limits,
+    Pipeline,
+    Report,
+    answering,
+    commands,
+    earlier,
+    losses,
+    mending,
+    rebuilding,
+    undoing,
+    vouching,
+)
 from ..pipeline.answering import Answered
 from ..pipeline.forgetting import forget as forgetting
 from ..pipeline.forgetting.carrying import Outcome
@@ -187,9 +199,23 @@ class OpenMemory:
         """Take a record out; `restore` brings it back. Raises as `revise` does."""
         return run(commands.delete(self.pipeline, id.lstrip("^"), expected_version=expected_version))
 
-    def restore(self, *ids: str) -> list[Record]:
-        """Bring back records that expired, or were let go, deleted or superseded. Raises `Unknown` for other ids."""
-        return run(commands.restore(self.pipeline, [id.lstrip("^") for id in ids]))
+    def restore(
+        self, *ids: str, as_of: str | int | datetime | None = None, expected_version: int | None = None
+    ) -> list[Record]:
+        """Bring back records that expired, or were let go, deleted or superseded. Raises `Unknown` for other ids.
+
+        With `as_of`, a time or the number of a commit as in `records`, each becomes what it was then, also one that is
+        in sight: see `pipeline.earlier.put_back`. `wordings` says what there is to put back.
+        """
+        names = [id.lstrip("^") for id in ids]
+        if as_of is None:
+            return run(commands.restore(self.pipeline, names, expected_version=expected_version))
+        return run(earlier.put_back(self.pipeline, names, as_of, expected_version=expected_version))
+
+    def wordings(self, id: str) -> tuple[Wording, ...]:
+        """What a record said before, in sight, that it does not say now; the oldest first, each with its commit."""
+        record = self.state().records.get(id.lstrip("^"))
+        return before_now(self.pipeline.store.ledger, record) if record else ()
 
     def forget(
         self,
@@ -246,8 +272,10 @@ class OpenMemory:
     ) -> Report:
         """Extract and consolidate what is pending, without a time limit.
 
-        `model` is used for both phases: `"offline"`, a name, or a `Model` object; by default the configured.
+        `model` is used for both phases: `"offline"`, a name, or a `Model` object; by default the configured. Raises
+        `HistoryLost` where commits of the history are missing: what they had deleted would be learned again.
         """
+        run(losses.whole(self.pipeline.store, going_on=False))
         generate = generating(self.pipeline.generate)
         if model is not None:
             generate = replace(generate, phase_one_model=model, phase_two_model=model)
@@ -284,13 +312,14 @@ class OpenMemory:
         """The questions that wait for a person, the oldest first."""
         return answering.questions(self.state())
 
-    def answer(self, id: str, accept: bool, words: str = "") -> Answered:
+    def answer(self, id: str, accept: bool, words: str = "", *, question: str | None = None) -> Answered:
         """Say yes or no to one of them; `words` are remembered in place of what it proposes.
 
-        Raises `Unknown` for a question that is not open, and `SandboxMemoryError` while another process has an agent's
+        Raises `Unknown` for a question that is not open, `SandboxMemoryError` for one that asks something else by now
+        than that `question`, and `SandboxMemoryError` while another process has an agent's
         session open, which may be who answers, unless there is a key.
         """
-        return run(answering.answer(self.pipeline, id.lstrip("^"), accept=accept, words=words))
+        return run(answering.answer(self.pipeline, id.lstrip("^"), accept=accept, words=words, question=question))
 
     def undo(self, *commits: int, dry_run: bool = False) -> Undone:
         """Take commits back, by their numbers, in a new commit; later work by hand stays. See `pipeline.undoing.undo`.

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..records import Record
-from .past import Then
+from .past import Then, face
 
 
 @dataclass(frozen=True)
 class Difference:
     """The records that were so at one time only, oldest first, and those that were so at both in other words.
 
-    `changed` has each as it was and as it is. Where a line stands, its kind, its expiry and a pin count as words.
+    `changed` has each as it was and as it is. Where a line stands, its kind, its expiry, its importance and a pin count
+    as words.
     """
 
     before: Then
@@ -30,9 +31,5 @@ def between(before: Then, after: Then) -> Difference:
         after,
         added=tuple(record for id, record in new.items() if id not in old),
         gone=tuple(record for id, record in old.items() if id not in new),
-        changed=tuple((old[id], record) for id, record in new.items() if id in old and _face(old[id]) != _face(record)),
+        changed=tuple((old[id], record) for id, record in new.items() if id in old and face(old[id]) != face(record)),
     )
-
-
-def _face(record: Record) -> tuple[object, ...]:
-    return (record.text, record.group, record.section, record.kind, record.expires, record.pinned)

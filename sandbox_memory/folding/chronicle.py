@@ -10,7 +10,7 @@ from ..ledger import Ledger, Operation
 from ..state import candidates_of
 
 WRITING = ("add", "supersede", "merge", "revise", "restore", "restate", "revert")
-MARKS = ("pinned", "expires", "importance", "status", "reason", "by", "undone", "source")
+MARKS = ("pinned", "expires", "importance", "status", "reason", "by", "undone", "source", "as_of", "same")
 """Facts of an operation that are told beside its words."""
 
 ERASED = "its words are erased"

@@ -25,7 +25,10 @@ def _erased(state: State, operation: Operation, commit: Commit, position: int) -
 
 
 def _restate(state: State, operation: Operation, commit: Commit, position: int) -> None:
-    """A record as it is told from now on: what it was told in before may have been erased."""
+    """A record as it is told from now on: what it was told in before may have been erased.
+
+    One that is told the `same` as before has not been changed by it, and is no younger for it.
+    """
     record = state.records.get(operation.id)
     if record is None:
         return
@@ -35,12 +38,13 @@ def _restate(state: State, operation: Operation, commit: Commit, position: int) 
     gone = {span.rollout for span in record.evidence} - {span.rollout for span in evidence}
     spent = tuple(replace(span, quote="") for span in record.evidence if span not in evidence)
     state.tombstones[record.id] = state.tombstones.get(record.id, ()) + spent
-    state.records[record.id] = record.changed(
+    told = record.changed(
         text=str(body.get("text", "")),
         subject=str(body.get("subject", "")),
         group=str(body.get("group", "")),
         section=str(body.get("section", "")),
         owner=str(body.get("owner", record.owner)),
+        markdown=str(body.get("markdown", "")),
         evidence=evidence,
         trust=Trust.of(facts["trust"]) if "trust" in facts else record.trust,
         status=Status(facts["status"]) if not operation.erased else Status.FORGOTTEN,
@@ -48,6 +52,9 @@ def _restate(state: State, operation: Operation, commit: Commit, position: int) 
         updated=commit.ordinal,
         updated_at=state.at,
     )
+    if facts.get("same") is True:
+        told = replace(told, version=record.version, updated=record.updated, updated_at=record.updated_at)
+    state.records[record.id] = told
 
 
 def _retitle(state: State, operation: Operation, commit: Commit, position: int) -> None:

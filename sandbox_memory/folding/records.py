@@ -10,7 +10,7 @@ from typing import Any
 from ..governance import lifetime
 from ..ledger import Commit, Operation
 from ..records import Evidence, Kind, Record, Status, Trust
-from ..state import State, evidence_of
+from ..state import PEOPLE, Gone, State, Typed, evidence_of
 
 
 def fit(operation: Operation, prefix: str) -> None:
@@ -49,10 +49,21 @@ def _add(state: State, operation: Operation, commit: Commit, position: int) -> N
         pinned=bool(facts.get("pinned", any(each.pinned for each in replaced))),
         valid_from=begins,
         owner=str(body.get("owner", "")),
+        markdown=str(body.get("markdown", "")),
     )
     state.tombstones.pop(operation.id, None)
     for old in facts.get("replaces", ()):
-        _superseded(state, old, operation.id, begins)
+        _superseded(state, old, operation.id, begins, commit.actor)
+    _typed(state, operation, commit)
+
+
+def _typed(state: State, operation: Operation, commit: Commit) -> None:
+    """Note from which save of which file a line without an id came; not where its words were erased."""
+    known = operation.facts.get("buffer")
+    if known and not operation.erased:
+        above, below = map(str, known["between"])
+        place = str(known["file"]), int(known["marker"]), int(known["since"])
+        state.typed[operation.id] = Typed(*place, (above, below), state.records[operation.id], commit.actor)
 
 
 def _nature(facts: Mapping[str, Any]) -> tuple[Kind, Trust, bool]:
@@ -70,9 +81,11 @@ def _time(facts: Mapping[str, Any], name: str) -> str:
     return lifetime.written(lifetime.moment(str(facts[name]))) if facts.get(name) else ""
 
 
-def _superseded(state: State, old: str, by: str, since: str) -> None:
+def _superseded(state: State, old: str, by: str, since: str, actor: str) -> None:
     if old in state.records and old != by:
         record = state.records[old]
+        if actor in PEOPLE:
+            _taken_out(state, record, actor, changed=True)
         state.records[old] = record.changed(
             status=Status.SUPERSEDED,
             superseded_by=by,
@@ -80,6 +93,10 @@ def _superseded(state: State, old: str, by: str, since: str) -> None:
             updated=state.ordinal,
             updated_at=state.at,
         )
+
+
+def _taken_out(state: State, record: Record, actor: str, *, changed: bool = False) -> None:
+    state.gone[record.id] = (*state.gone.get(record.id, ()), Gone(record, state.at, actor, changed))
 
 
 def _revise(state: State, operation: Operation, commit: Commit, position: int) -> None:
@@ -92,6 +109,8 @@ def _revise(state: State, operation: Operation, commit: Commit, position: int) -
         evidence = evidence_of(operation)
         support = support | {e.rollout for e in evidence}
     if facts.get("overrule"):
+        if body.get("text", record.text) != record.text:
+            _taken_out(state, record, commit.actor, changed=True)
         # The person's words replace what the quotes said: those quotes must not bring the old words back.
         state.tombstones[record.id] = state.tombstones.get(record.id, ()) + record.evidence
         evidence = ()
@@ -99,6 +118,7 @@ def _revise(state: State, operation: Operation, commit: Commit, position: int) -
     if facts.get("overrule") and expires <= state.at:
         expires = ""  # a person is at work on a line that was about to go
     importance = lifetime.importance_of(facts["importance"]) if "importance" in facts else record.importance
+    kept = record.markdown if body.get("text", record.text) == record.text else ""
     state.records[record.id] = record.changed(
         text=str(body.get("text", record.text)),
         subject=str(body.get("subject", record.subject)),
@@ -115,7 +135,17 @@ def _revise(state: State, operation: Operation, commit: Commit, position: int) -
         importance=importance,
         expires=expires,
         pinned=bool(facts.get("pinned", record.pinned)),
+        markdown=str(body.get("markdown", kept)),
     )
+    _typed(state, operation, commit)
+
+
+def _move(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    title = str(operation.body.get("group", ""))
+    known = title in state.named or commit.actor == "consolidation"
+    if not known and all(record.group != title for record in state.records.values()):
+        state.named[title] = commit.ordinal
+    _revise(state, operation, commit, position)
 
 
 def _support(state: State, operation: Operation, commit: Commit, position: int) -> None:
@@ -138,6 +168,11 @@ def _delete(state: State, operation: Operation, commit: Commit, position: int) -
         return
     forgotten = operation.op == "forget" or record.status is Status.FORGOTTEN
     status = Status.FORGOTTEN if forgotten else Status.DELETED
+    if forgotten:
+        state.gone.pop(record.id, None)
+        state.typed.pop(record.id, None)
+    else:
+        _taken_out(state, record, commit.actor)
     spans = record.evidence + evidence_of(operation)
     state.tombstones[record.id] = state.tombstones.get(record.id, ()) + spans
     state.records[record.id] = record.changed(status=status, updated=commit.ordinal, updated_at=state.at)
@@ -174,7 +209,7 @@ def _restore(state: State, operation: Operation, commit: Commit, position: int) 
     _revise(state, operation, commit, position)
 
 
-REVERTED = ("text", "subject", "group", "section")
+REVERTED = ("text", "subject", "group", "section", "markdown")
 """Words of a record that a commit which is taken back may have changed."""
 PLAIN = ("protected", "pinned", "importance", "origin", "superseded_by", "expires", "valid_from", "valid_to", "retired")
 """The same of what stays beside the words; `kind`, `trust`, `status`, `support` and the quotes come on top."""
@@ -232,7 +267,13 @@ def _revert(state: State, operation: Operation, commit: Commit, position: int) -
 def _hold(state: State, operation: Operation, commit: Commit, position: int) -> None:
     before, after = (Status.ACTIVE, Status.HELD) if operation.op == "hold" else (Status.HELD, Status.ACTIVE)
     record = state.records.get(operation.id)
-    if record is not None and record.status is before:
+    if record is None or record.status is not before:
+        return
+    by = str(operation.facts.get("by", ""))
+    if after is Status.ACTIVE and by != record.id and by in state.records:  # it stands in sight in another line
+        changes = {"updated": state.ordinal, "updated_at": state.at}
+        state.records[record.id] = record.changed(status=Status.SUPERSEDED, superseded_by=by, **changes)
+    else:
         state.records[record.id] = replace(record, status=after)
 
 
@@ -241,7 +282,7 @@ OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     supersede=_add,
     merge=_add,
     revise=_revise,
-    move=_revise,
+    move=_move,
     support=_support,
     delete=_delete,
     forget=_delete,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ledger import Commit, Operation
 from ..records import Trust
-from ..state import Failure, Proposal, RolloutState, SkillState, State, candidates_of, evidence_of
+from ..state import Failure, Proposal, RolloutState, SkillState, State, Steps, candidates_of, evidence_of
 from .records import fit
 
 
@@ -122,6 +122,12 @@ def _prose(state: State, operation: Operation, commit: Commit, position: int) ->
     state.prose[operation.id] = {str(digest): Trust.of(label) for digest, label in lines.items()}
 
 
+def _arrange(state: State, operation: Operation, commit: Commit, position: int) -> None:
+    lists, boxes = operation.facts["lists"], operation.facts["boxes"]
+    state.lists = tuple(map(Steps.from_json, lists))
+    state.boxes = {str(id): (bool(ticked), Trust.of(by)) for id, (ticked, by) in boxes.items()}
+
+
 OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     propose=_propose,
     decide=_decide,
@@ -133,4 +139,5 @@ OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(
     write_skill=_write_skill,
     drop_skill=_drop_skill,
     prose=_prose,
+    arrange=_arrange,
 )

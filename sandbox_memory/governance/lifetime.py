@@ -137,7 +137,7 @@ def later(one: str, other: str) -> str:
 def asked_time(text: str) -> datetime:
     """The time that a person means, local where no zone is named; a date alone is its last moment.
 
-    Raises `ValueError` for what is no ISO date or time.
+    Raises `ValueError` for what is no ISO date or time, or lies beyond the calendar.
     """
     plain = text.strip()
     try:
@@ -145,8 +145,15 @@ def asked_time(text: str) -> datetime:
         if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d", plain):
             when = datetime.combine(when.date(), time.max)
         return when.astimezone(timezone.utc)
-    except (ValueError, OverflowError, OSError):
+    except (OverflowError, OSError):
+        raise ValueError(f"{text!r} is beyond the calendar in your time zone") from None
+    except ValueError:
         raise ValueError(f"{text!r} is no date or time; write 2026-12-31 or 2026-12-31T18:00") from None
+
+
+def exactly(at: str) -> str:
+    """A time of the ledger to the second in the local zone, with its name: `2026-11-30 23:59:59 CET`."""
+    return moment(at).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def ttl_of(text: str) -> timedelta:
@@ -188,7 +195,7 @@ def expiry(now: str, *, ttl: timedelta | float | None = None, expires: datetime 
     except OverflowError:
         raise ValueError("a lifetime must end before the year 10000") from None
     if written(when) <= now:
-        raise ValueError(f"it would have expired already: {written(when)} is not after {now}")
+        raise ValueError(f"it would have expired already, {exactly(written(when))}; it is {exactly(now)} now")
     return written(when)
 
 

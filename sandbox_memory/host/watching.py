@@ -95,6 +95,6 @@ class SessionWatch:
         except (SandboxMemoryError, OSError) as error:
             logger.warning("memory of %s: what was saved was not taken in yet: %s", self._layout.memories_dir, error)
             return
-        if line := saving.told(done):
+        for line in filter(None, (saving.told(done), *done.said)):
             names = ", ".join(sorted(path.rsplit("/", 1)[-1] for path in paths))
             logger.info("memory of %s: %s was saved: %s", self._layout.memories_dir, names, line)

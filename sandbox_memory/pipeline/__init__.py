@@ -29,7 +29,7 @@ from ..state import State
 from ..workspace import Ask, Workspace
 from ..workspace.local import LocalWorkspace
 from ..workspace.session import SessionWorkspace
-from . import acknowledging, deciding, remembering, skilling
+from . import acknowledging, deciding, losses, remembering, skilling
 from .ageing import age
 from .asking import Limits
 from .configuring import Kept, configured
@@ -312,10 +312,7 @@ class Pipeline:
 
     async def adopt(self, *, dry: bool = False) -> Prepared:
         """Take in what people changed, and bring the markdown up to date; with `dry` nothing is written."""
-        seen = await (self.store.see() if dry else forgetting.seen(self.store))
-        who = "live" if self.store.others_open(seen.open_marks)[0] else "hand"
-        makers = await takeover(self.store, seen, vouching=not dry) + (forgetting.unwritten(self.store) if dry else [])
-        return await (self.store.prepare(seen, who, makers) if dry else self._settle(who, makers, seen=seen))
+        return await losses.adopt(self.store, self._settle, dry=dry)
 
     async def commit(self, actor: str, decide: Callable[[State], Sequence[Operation]]) -> Prepared:
         """Adopt first, then commit what `decide` wants on the state as it is then.
@@ -323,7 +320,7 @@ class Pipeline:
         While another process has an agent's session open the words count as the agent's, unless there is a key: with a
         shell it can give commands too.
         """
-        seen = await forgetting.seen(self.store)
+        seen = await losses.whole(self.store, going_on=self._opened)
         others, _ = self.store.others_open(seen.open_marks)
         by_agent = self.store.agents_elsewhere(others) and not self.guard.key
 

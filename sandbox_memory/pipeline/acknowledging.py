@@ -15,7 +15,7 @@ from ..ledger import Commit, Operation
 from ..skills import file_of
 from ..state import State
 from ..trusting.signed import is_ours
-from . import legible
+from . import keeping, legible
 from .settle import Prepared
 from .store import Store
 from .tidying import tidy
@@ -47,7 +47,7 @@ def of_views(
     yield from words
     for path, data in saved.items() if not told else ():
         old = before.get(path, b"")
-        if legible.set_aside(data):  # of which a warning tells
+        if legible.set_aside(data) or keeping.missing(data):  # which is told elsewhere
             continue
         if path == layout.handbook:
             if old != data and Document.parse(old).marker == Document.parse(data).marker:
@@ -74,7 +74,10 @@ def of_notes(layout: Layout, root: Path, paths: Sequence[str], state: State) -> 
             if data is None and stem in state.selection():
                 yield RAW_GONE.format(path)
             elif data is not None and not is_ours(data):
-                kept.append(path)
+                if garbled := legible.garbled(path, data):
+                    yield f"{garbled}; until then its conversation does not go on"
+                else:
+                    kept.append(path)
         elif inside.startswith("skills/") and data is not None and inside.split("/")[1] not in state.skills:
             yield FOREIGN.format(path)
     if kept:
@@ -117,7 +120,9 @@ class Noted:
         These only in a folder of this machine: elsewhere the next consolidation does it.
         """
         store = self.store
-        self.lines += of_words(store.layout, done.ledger.commits[len(done.ledger) - done.committed :])
+        words = of_words(store.layout, done.ledger.commits[len(done.ledger) - done.committed :])
+        known = any(store.layout.summary in line for line in done.said)
+        self.lines += [*done.said, *(() if known else words)]
         if self._looked or not actor or store.root is None or not done.state.ordinal:
             return
         self._looked = True
@@ -145,7 +150,13 @@ def _edited_notes(layout: Layout, root: Path, state: State) -> list[str]:
     for name in sorted(newer):
         path = layout.memory(f"raw_memories/{name}")
         data = read(root / path)
-        if name.removesuffix(".md") in chosen and data and not is_ours(data) and data.rstrip(b"\n") not in whole:
+        if (
+            name.removesuffix(".md") in chosen
+            and data
+            and not is_ours(data)
+            and data.rstrip(b"\n") not in whole
+            and not legible.garbled(path, data)
+        ):
             found.append(path)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..document import normalise
 from ..errors import SandboxMemoryError, Unknown
 from ..ledger import Operation
 from ..proposals import WRITES
@@ -30,11 +31,14 @@ def questions(state: State) -> list[Asked]:
     return [asked(proposal) for proposal in state.proposals.values()]
 
 
-async def answer(pipeline: Pipeline, id: str, *, accept: bool, words: str = "") -> Answered:
+async def answer(
+    pipeline: Pipeline, id: str, *, accept: bool, words: str = "", question: str | None = None
+) -> Answered:
     """Say yes or no to a question; `words` are those to remember in place of what it proposes.
 
-    Raises `Unknown` for a question that is not open, and `SandboxMemoryError` for words that may not be remembered, for
-    words where nothing is to be remembered, and while an agent's session is open elsewhere.
+    `question` is what the person saw, None where that is not known. Raises `Unknown` for one that is not open, and
+    `SandboxMemoryError` for one that asks something else by now, for words that may not be remembered, for words where
+    nothing is to be remembered, and while an agent's session is open elsewhere.
     """
     await alone(pipeline, "answer when it is over")
     line = checked(pipeline, words) if words else ""
@@ -46,6 +50,8 @@ async def answer(pipeline: Pipeline, id: str, *, accept: bool, words: str = "") 
         if proposal is None:
             told = "was answered before" if id in state.decided else "is not there"
             raise Unknown(f"the question {id} {told}; `sandbox-memory inbox` lists those that are open")
+        if question is not None and normalise(question) != normalise(proposal.text):
+            raise SandboxMemoryError(f"the question {id} was changed meanwhile, and not answered: now {proposal.text}")
         found[:], made[:] = [proposal], _operations(proposal, state, accept=accept, words=line)
         return made
 
@@ -59,5 +65,5 @@ def _operations(proposal: Proposal, state: State, *, accept: bool, words: str) -
     if words and not (accept and writes):
         raise SandboxMemoryError(f"the question {proposal.id} remembers nothing that way: it takes no words of yours")
     if not accept:
-        return answers.refused(proposal)
+        return answers.refused(proposal, state)
     return answers.accepted(proposal, state, words=words, by_hand=True)

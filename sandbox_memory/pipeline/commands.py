@@ -8,6 +8,7 @@ from typing import Any
 
 from ..document.additions import body_of
 from ..errors import LostUpdate, SandboxMemoryError, Unknown
+from ..folding.past import Wording, before_now
 from ..governance.gate import Gate
 from ..governance.lifetime import NO_LIFE, Life, later
 from ..governance.redaction import redact
@@ -16,10 +17,13 @@ from ..proposals import alike, new_id
 from ..records import Kind, Record, Status, Trust
 from ..state import State
 from ..templates import one_line
-from . import Pipeline
+from . import Pipeline, losses
 from .forgetting import forget as forgetting
 
 logger = logging.getLogger("sandbox_memory")
+
+SHOWN = 80
+"""Characters of a text that a message quotes."""
 
 
 async def add(
@@ -91,19 +95,22 @@ async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = 
     return (await pipeline.commit(pipeline.store.asker, decide)).state.records[id]
 
 
-async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
+async def restore(pipeline: Pipeline, ids: Sequence[str], *, expected_version: int | None = None) -> list[Record]:
     """Bring back records that expired, or were let go, deleted or superseded; the records as they are then.
 
     Raises `Unknown` for an id that no record has, or whose words are erased, and of a record that is in sight, or says
-    what one in sight says.
+    what one in sight says; `LostUpdate` for one that is not at the `expected_version` (None: whatever it is at).
     """
 
     def decide(state: State) -> list[Operation]:
         for id in ids:
             if id not in state.records or state.records[id].status is Status.FORGOTTEN:
                 raise Unknown(f"there is no record {id} to bring back; `sandbox-memory show --all` lists them")
+            record = state.records[id]
+            if expected_version is not None and record.version != expected_version:
+                raise LostUpdate(id, expected_version, record.version, record.text, "")
             if id in state.visible():
-                raise Unknown(f"{id} is in sight already; `sandbox-memory undo` takes a change of its words back")
+                raise Unknown(_in_sight(pipeline, state.records[id]))
         there = {alike(record.text): record.id for record in state.visible().values()}
         if doubled := next((id for id in ids if alike(state.records[id].text) in there), ""):
             other = there[alike(state.records[doubled].text)]
@@ -113,6 +120,27 @@ async def restore(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
 
     state = (await pipeline.commit(pipeline.store.asker, decide)).state
     return [state.records[id] for id in ids]
+
+
+def _in_sight(pipeline: Pipeline, record: Record) -> str:
+    """What to say to whoever wants a line back that is there: that what it said before can be had."""
+    told = f"{record.id} is in sight already"
+    if not (before := before_now(pipeline.store.ledger, record)):
+        return f"{told}, and never said anything else"
+    return f"{told}; {puts_back(before, record)}, and `sandbox-memory why {record.id}` shows all that it said"
+
+
+def puts_back(before: Sequence[Wording], record: Record) -> str:
+    """The command that puts back the last that a record said before, in other words if there were any, and what."""
+    other = [wording for wording in before if wording.record.text != record.text]
+    last = (other or before)[-1]
+    said = f"puts back “{cut(last.record.text)}”" if other else "makes it what it was after that commit"
+    return f"`sandbox-memory restore {record.id} --as-of {last.commit}` {said}"
+
+
+def cut(text: str) -> str:
+    """A text as a message quotes it."""
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 async def forget(pipeline: Pipeline, ids: Sequence[str]) -> list[Record]:
@@ -128,7 +156,7 @@ async def alone(pipeline: Pipeline, what: str) -> None:
     With a shell that agent can give commands too, and `what` is for a person to say.
     """
     store = pipeline.store
-    seen = await store.see()
+    seen = await losses.whole(store, going_on=False)
     if not pipeline.guard.key and store.agents_elsewhere(store.others_open(seen.open_marks)[0]):
         raise SandboxMemoryError(f"an agent's session is open, and may have given this command: {what}")
 

@@ -16,7 +16,7 @@ from ..folding import fold
 from ..governance.gate import AUTO, Gate
 from ..ledger import Operation
 from ..policy import MemoryPolicy
-from ..proposals import WRITES, propose, question
+from ..proposals import WRITES, listed, propose, question
 from ..records import Asked, Kind, Trust
 from ..stages import answers
 from ..state import Proposal, State
@@ -102,7 +102,7 @@ def asked(proposal: Proposal) -> Asked:
     """A question as the application is asked it."""
     first = next((o for o in proposal.operations if o.op in WRITES), None)
     if first is None:
-        return Asked(proposal.id, proposal.text, source=proposal.source)
+        return Asked(proposal.id, proposal.text, source=proposal.source, lines=tuple(listed(proposal)))
     facts = first.facts
     text, kind, trust = first.body.get("text", ""), facts.get("kind", ""), facts.get("trust", "")
     return Asked(proposal.id, proposal.text, str(text), str(kind), str(trust), proposal.source)
@@ -191,4 +191,4 @@ def _decided(said: dict[str, bool], state: State, gate: Gate) -> Iterator[Operat
         if yes and allowed:
             yield from answers.accepted(proposal, state, by=BY)
         elif not yes:
-            yield from answers.refused(proposal, by=BY)
+            yield from answers.refused(proposal, state, by=BY)

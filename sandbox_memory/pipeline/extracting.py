@@ -7,16 +7,17 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
-from .. import screening
+from .. import notes, screening
 from ..errors import ModelError, NoUsableModel, SandboxMemoryError
 from ..folding import fold
+from ..governance.lifetime import later
 from ..governance.redaction import redact
 from ..ledger import Operation
 from ..models import Model
-from ..records import RawMemory, Usage
+from ..records import RawMemory, Record, Usage
 from ..stages import extraction, recall
 from ..state import State
 from ..tokens import estimate
@@ -109,11 +110,11 @@ async def _extract(store: Store, work: Work, model: Model, limits: Limits, fligh
         _left(work, LATE, report, 0)
         return
     previous = redact(work.raw.decode("utf-8", "replace"), store.salt) if work.raw else ""
-    body = previous.partition("\n\n")[2]
+    body = notes.body(previous)
     request = extraction.request(work.rollout, previous=body, layout=store.layout, extra_prompt=limits.extra_prompt)
 
     shown = recall.chosen(fold(store.ledger), store.layout.preset)
-    told = [record.text for record in shown if work.due.stem not in record.support]
+    told = [record.text for record in shown if work.due.stem not in record.support and _was_there(record, work)]
 
     def verify(draft: Any) -> RawMemory:
         return extraction.verify(
@@ -157,6 +158,12 @@ async def _extract(store: Store, work: Work, model: Model, limits: Limits, fligh
     if committed:
         report.extracted.append(work.due.stem)
         report.refuse(raw.refused)
+
+
+def _was_there(record: Record, work: Work) -> bool:
+    """True if the agent of these runs may have been told that: it was remembered before the last of them ended."""
+    ended = reduce(later, (segment.updated_at for segment in work.rollout.segments), "")
+    return work.doubted or not ended or later(record.created_at, ended) == ended
 
 
 def _left(work: Work, cause: str, report: Report, attempts: int, spent: Usage | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..document import Document
 from ..errors import Conflict
 from ..governance.redaction import redact
 from ..ledger import Operation
@@ -68,13 +69,18 @@ def _files(store: Store, work: Work, raw: RawMemory) -> list[Replace]:
     return [
         Replace(
             path,
-            signed(text) if old is None or is_ours(old) else text.encode("utf-8", "replace"),
+            signed(text) if old is None or is_ours(old) else _ended(text, old),
             expect=ABSENT if old is None and path == work.raw_path else digest(old) if old is not None else None,
             required=True,
         )
         for path, old, was, text in texts
         if old is None or is_ours(old) or was != old.decode("utf-8", "replace") or not _same_runs(was, raw)
     ]
+
+
+def _ended(text: str, old: bytes) -> bytes:
+    """The text in bytes, with the line ends of what somebody saved."""
+    return text.replace("\n", Document.parse(old).newline).encode("utf-8", "replace")
 
 
 def _same_runs(text: str, raw: RawMemory) -> bool:

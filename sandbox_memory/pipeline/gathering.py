@@ -11,6 +11,7 @@ from ..records import Rollout, Segment, Trust
 from ..rollouts import parse_rollout
 from ..state import State
 from ..workspace import Ask
+from . import legible
 from .reports import Due
 from .store import Store
 
@@ -26,7 +27,8 @@ BATCH_BYTES = 32 << 20
 class Work:
     """One rollout's new segments, and its two files as they are. `unfit` is why one of them cannot be written.
 
-    `order` is recency: an older conversation's is smaller, whichever model call ends first.
+    `order` is recency: an older conversation's is smaller, whichever model call ends first. `doubted` is True where an
+    agent may have written some of it: no time in it is to be believed.
     """
 
     due: Due
@@ -38,6 +40,7 @@ class Work:
     unfit: str = ""
     earlier: tuple[Segment, ...] = ()
     order: tuple[int, int] = (0, 0)
+    doubted: bool = False
 
 
 async def believe(store: Store, pending: list[Due], state: State) -> None:
@@ -102,8 +105,21 @@ async def read(store: Store, batch: list[Due], state: State, session_open: bool)
             name = raw_header(raw.decode("utf-8", "replace")).get("rollout_summary_file", "")
         summary = layout.memory(name) if name else ""
         unfit = next((f"{each} {view.problems[each]}" for each in (raw_path, summary) if each in view.problems), "")
+        unfit = unfit or legible.garbled(raw_path, raw) or legible.garbled(summary, view.files.get(summary))
         segments = parse_rollout(before, rollout_id=item.stem, path=path, memories_dir=layout.memories_dir).segments
-        works.append(Work(item, rollout, raw_path, raw, name, view.files.get(summary), unfit, earlier=segments))
+        works.append(
+            Work(
+                item,
+                rollout,
+                raw_path,
+                raw,
+                name,
+                view.files.get(summary),
+                unfit,
+                earlier=segments,
+                doubted=bool(doubts),
+            )
+        )
     return sorted(works, key=lambda work: work.rollout.segments[0].updated_at if work.rollout.segments else "")
 
 

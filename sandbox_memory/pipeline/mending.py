@@ -6,26 +6,25 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from ..blocks import split
 from ..document import Document
 from ..folding import fold
 from ..governance.redaction import redact_value
 from ..rollouts import payloads
+from ..stages import recall
 from ..state import State
 from ..trusting.checking import PUT_BACK, Finding
 from ..trusting.reporting import lacking, lost_history, still_lost
 from ..trusting.signed import is_ours
 from ..workspace import Remove, Replace, digest, is_temporary
-from . import Pipeline, legible, presence
+from . import Pipeline, keeping, legible, presence
 from .forgetting.seeking import everything, read
-from .settle import Seen, redacted
+from .losses import shown
+from .settle import Seen
 from .store import VISIT, Step, Store
 
 FIX = "`sandbox-memory check --fix` mends it"
 BATCH = 200
-NEWLINE = b"\n"
-_COPY = re.compile(r"\.saved-[0-9a-f]{8}$")
-_CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
+_COPY = re.compile(r"\.saved-(?:[0-9a-f]{4}){2,3}$")
 _NOTES = ("raw_memories", "rollout_summaries")
 
 
@@ -62,11 +61,14 @@ async def mend(pipeline: Pipeline) -> list[str]:
     store = pipeline.store
     before = seen = await store.see()
     lost = _lost(store, seen) and _lost(store, await store.see())  # a commit may have come while the first one looked
+    done: list[str] = []
     if not lost:
-        await pipeline.adopt()
+        done += (await pipeline.adopt()).said
+        pipeline.noted.lines = [line for line in pipeline.noted.lines if line not in done]
         seen = await store.see()
     views = {store.layout.handbook: "handbook", store.layout.summary: "summary", store.layout.inbox: "inbox"}
-    done = [f"{path} was brought up to date" for path, name in views.items() if _differ(before, seen, name)]
+    changed = [path for path, name in views.items() if _differ(before, seen, name)]
+    done += [f"{path} was brought up to date" for path in changed if not any(path in line for line in done)]
     state, steps = fold(seen.ledger), list[Step]()
     for path in await everything(store):
         if (path in views and not lost) or is_temporary(posixpath.basename(path)):
@@ -77,7 +79,7 @@ async def mend(pipeline: Pipeline) -> list[str]:
         if not lost and _orphaned(store, path, state) and is_ours(data):
             steps.append(Remove(path, expect=digest(data)))
             done.append(f"{path}, the notes on a conversation that nobody knows, was removed")
-        elif (clean := redacted(data, store.salt)) != data:
+        elif (clean := legible.redacted(data, store.salt)) != data:
             steps.append(Replace(path, clean, expect=digest(data)))
             done.append(f"{path} held a secret; a placeholder stands for it now")
     left = store.others_open(seen.open_marks)[1]
@@ -89,12 +91,6 @@ async def mend(pipeline: Pipeline) -> list[str]:
 
 def _differ(one: Seen, other: Seen, name: str) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
-
-
-def shown(seen: Seen) -> int:
-    """The last commit that the markdown knows of."""
-    block = split(seen.summary or b"").block
-    return max(Document.parse(seen.handbook or b"").marker or 0, (block.ordinal if block else None) or 0)
 
 
 def _lost(store: Store, seen: Seen) -> bool:
@@ -109,20 +105,25 @@ def _set_aside(store: Store, seen: Seen) -> Iterator[Finding]:
     for path, data in ((layout.handbook, seen.handbook), (layout.summary, seen.summary), (layout.inbox, seen.inbox)):
         if data and (why := legible.set_aside(data)):
             what, _, hint = why.partition("; ")
-            mark = _CONFLICT.search(data) if "conflict" in what else None
-            where = f"{path}:{data[: mark.start()].count(NEWLINE) + 1}" if mark else path
+            line = legible.conflict(data)
+            where = f"{path}:{line}" if line else path
             yield Finding("file", where, f"{what}, and is left alone", f"{hint}; until then nothing in it is taken in")
 
 
 def _behind(store: Store, seen: Seen, state: State) -> Iterator[Finding]:
-    path = store.layout.handbook
+    path, layout = store.layout.handbook, store.layout
+    for view, data in ((layout.summary, seen.summary), (layout.inbox, seen.inbox)) if state.ordinal else ():
+        shows = state.proposals if view == layout.inbox else recall.block(state, layout.preset).text
+        if shows and keeping.missing(data) and view not in seen.unusable:
+            yield Finding("behind", view, "is missing or empty", FIX)
     if path in seen.unusable or not state.ordinal or legible.set_aside(seen.handbook or b""):
         return
     marker = Document.parse(seen.handbook or b"").marker
-    if not seen.handbook and state.visible():
+    if keeping.missing(seen.handbook) and state.visible():
         yield Finding("behind", path, "is missing or empty", FIX)
     elif marker is not None and marker < state.ordinal:
-        yield Finding("behind", path, f"shows commit {marker} of {state.ordinal}: a process was cut off", FIX)
+        what = f"shows commit {marker} of {state.ordinal}: an older version was saved, or a process was cut off"
+        yield Finding("behind", path, what, f"the next command brings it up to date; {FIX}, too")
 
 
 def _left_over(store: Store, seen: Seen) -> Iterator[Finding]:
@@ -135,7 +136,8 @@ def _left_over(store: Store, seen: Seen) -> Iterator[Finding]:
 def _of_file(store: Store, path: str, data: bytes, state: State, *, lost: bool) -> Iterator[Finding]:
     layout = store.layout
     if _COPY.search(path):
-        yield Finding("left", path, "is a copy of a file as it was before", "remove it when you have looked at it")
+        hint = "put back what you miss of it, then remove it"
+        yield Finding("left", path, "is a copy of a file as it was before", hint)
     if not lost and _orphaned(store, path, state):
         hint = FIX if is_ours(data) else "you edited it, so it stays; remove it if it is of no use"
         yield Finding("orphan", path, "is notes on a conversation that the history does not know", hint)
@@ -144,7 +146,13 @@ def _of_file(store: Store, path: str, data: bytes, state: State, *, lost: bool) 
         stem = posixpath.basename(path).removesuffix(".jsonl")
         hint = f"`sandbox-memory forget --rollout {stem}` takes the conversation out"
     elif path.endswith(".md"):
-        number, hint = _line(data, redacted(data, store.salt)), FIX
+        if posixpath.dirname(path) != layout.memories_dir and (conflict := legible.conflict(data)):
+            yield Finding("file", f"{path}:{conflict}", "has marks of a merge conflict", "solve it: both sides count")
+        if posixpath.dirname(path) in map(layout.memory, _NOTES) and (why := legible.garbled(path, data)):
+            line = why[len(path) + 1 :].partition(" ")[0].strip(",") if why[len(path)] == ":" else ""
+            where, what = (f"{path}:{line}", "is not UTF-8") if line else (path, "is UTF-16 or UTF-32")
+            yield Finding("file", where, what, "save it as UTF-8: until then its conversation does not go on")
+        number, hint = _line(data, legible.redacted(data, store.salt)), FIX
     else:
         return
     if number:

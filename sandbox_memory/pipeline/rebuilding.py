@@ -6,8 +6,8 @@ import secrets
 from dataclasses import dataclass, replace
 
 from ..errors import Conflict, WorkspaceError
-from ..workspace import ABSENT, Replace, digest
-from . import Pipeline
+from ..workspace import ABSENT, Remove, Replace, digest
+from . import Pipeline, keeping, losses
 from .store import Step
 from .tidying import tidy
 
@@ -28,15 +28,17 @@ class Rebuilt:
 async def rebuild(pipeline: Pipeline, *, dry_run: bool = False) -> Rebuilt:
     """Write `MEMORY.md` anew from the ledger, after taking in what people changed in it; no model is called.
 
-    Raises `WorkspaceError` where something else stands in the file's place, `Conflict` if it is saved again and again.
+    Raises `WorkspaceError` where something else stands in the file's place, `Conflict` if it is saved again and again,
+    `HistoryLost` where commits are missing, whose lines would go.
     """
     store, path = pipeline.store, pipeline.layout.handbook
     for _ in range(TRIES):
+        await losses.whole(store, going_on=dry_run)
         known = await pipeline.adopt(dry=dry_run)
         seen = await store.see()
         if path in seen.unusable:
             raise WorkspaceError(path, seen.unusable[path], "Move it away, and it is written again")
-        blank = replace(seen, handbook=None, ledger=known.ledger)
+        blank = replace(seen, handbook=None, ledger=known.ledger, kept={})
         prepared = await store.prepare(blank, "hand", ())
         if prepared.committed and not dry_run:
             continue  # saved in this moment: it is taken in first
@@ -50,6 +52,7 @@ async def rebuild(pipeline: Pipeline, *, dry_run: bool = False) -> Rebuilt:
         if new != old:
             steps.append(Replace(path, new, expect=digest(old) if seen.handbook is not None else ABSENT))
             steps += [Replace(kept, old, expect=ABSENT)] if kept else []
+            steps += [Remove(keeping.twin(pipeline.layout, path))] if path in seen.kept else []
         outcome = await store.workspace.transact(steps, lock=pipeline.layout.memory(".lock"))
         if not outcome.skipped:
             await tidy(store, "hand", None)

@@ -23,6 +23,7 @@ _WORDS = {
     "revise": "changed",
     "supersede": "changed",
     "move": "moved",
+    "arrange": "arranged",
     "delete": "deleted",
     "restore": "put back",
     "hold": "held",
@@ -76,6 +77,9 @@ class Saves:
         store, waiting = self.pipeline.store, self.pipeline.noted.taken()
         done = await self.pipeline.adopt()
         others, self.pipeline.noted.lines = self.pipeline.noted.taken(), waiting
+        if done.halted:
+            self.know({*self._known, *saved})
+            return [done.halted] if saved else []
         line = told(done)
         views = {path: data or b"" for path, data in saved.items() if not _beside(path)}
         before = {path: self._known.get(path) or b"" for path in views}
@@ -100,6 +104,8 @@ def _beside(path: str) -> bool:
 
 def told(done: Prepared) -> str:
     """What was taken in, such as "2 added, 1 deleted (commit 12)"; empty if nothing was."""
+    if done.halted:
+        return done.halted
     counts = Counter(_WORDS[each.op] for each in done.adopted if each.op in _WORDS)
     parts = [f"{count:,} {word}" for word, count in counts.items()]
     parts += [f"{len(done.refused):,} not taken in: {done.refused[0].why}"] if done.refused else []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import zip_longest
+from functools import lru_cache, partial
 from typing import Any
 
+from .. import typed
 from ..blocks import Block, Split, split, text_digest
 from ..document import Document
 from ..folding import apply, fold
@@ -19,16 +18,13 @@ from ..layout import Layout
 from ..ledger import Commit, Ledger, Operation, encode
 from ..proposals import OUTDONE
 from ..records import Refusal
-from ..stages import adoption, briefing, commit, recall, sharing
+from ..stages import adoption, arranging, briefing, commit, recall, retitling, sharing, summarised
 from ..state import State
-from ..workspace import ABSENT, Append, Replace, digest
-from . import inbox, legible
+from ..workspace import ABSENT, Append, Remove, Replace, digest
+from . import inbox, keeping, legible
 from .forgetting import files
 
 logger = logging.getLogger("sandbox_memory")
-
-TOLD = 20
-"""Lines with a secret of which each is told."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,10 @@ class Seen:
     open_marks: Collection[str] = ()
     unusable: Mapping[str, str] = field(default_factory=dict)
     usage: bytes = b""
+    kept: Mapping[str, bytes] = field(default_factory=dict)
+    """Those of the three files that held words of people, as they were last left."""
+    written: int | None = None
+    """The newest commit that `MEMORY.md` can have shown; None for the last one."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,14 @@ class Prepared:
     state: State
     ledger: Ledger
     summary: bytes
-    steps: tuple[Append | Replace, ...]
+    steps: tuple[Append | Replace | Remove, ...]
     adopted: tuple[Operation, ...]
     refused: tuple[Refusal, ...]
     committed: int
+    said: tuple[str, ...] = ()
+    """Lines for a person, on files that were missing or were saved over by an older version."""
+    halted: str = ""
+    """Why nothing was taken in, although something was to be: commits are missing."""
 
     def then(self, second: Prepared) -> Prepared:
         """What both did, with the outcome of the second."""
@@ -99,6 +103,7 @@ class Prepared:
             adopted=self.adopted + second.adopted,
             refused=self.refused + second.refused,
             committed=self.committed + second.committed,
+            said=self.said + second.said,
         )
 
 
@@ -125,7 +130,14 @@ def prepare(
     found, seen = seen, _without_secrets(seen, layout, salt)
     document = _parsed(seen.handbook or b"")
     seen = _legible(seen, layout)
-    adopted, person = _adopted(seen, document, fold(seen.ledger), actor, layout)
+    around = keeping.Around(layout, found.kept, fold(seen.ledger), partial(_past, seen.ledger))
+    texts = {layout.summary: seen.summary, layout.inbox: seen.inbox}
+    texts = around.views({path: data for path, data in texts.items() if path not in seen.unusable})
+    summary = recall.with_markers(texts.get(layout.summary), state, layout.preset)
+    seen = replace(seen, summary=summary, inbox=texts.get(layout.inbox))
+    adopted, person = _adopted(seen, document, around.now, actor, layout)
+    if layout.handbook not in seen.unusable:
+        document, adopted = around.handbook(found.handbook, document) or (document, adopted)
     if layout.shared and actor == "live":
         kept = sharing.put_back(adopted.assigned, adopted.dropped, person.operations)
         adopted = replace(adopted, assigned=kept[0], dropped=kept[1])
@@ -138,7 +150,9 @@ def prepare(
     written = _written(seen, layout)
     known = state.prose.get(briefing.FILE, {})
     prose = briefing.noticed(split(seen.summary or b""), written[0], known, person.actor, layout.preset)
-    noted = replace(person, operations=(*person.operations, *prose))
+    ticked = _ticked(seen, state, layout)
+    lists = list(arranging.noticed(document, adopted.assigned, state, person.actor, ticked))
+    noted = replace(person, operations=(*person.operations, *prose, *lists))
     drafts: list[Commit] = []
     refused = list(adopted.refused)
     for maker in (lambda _: noted, *makers):
@@ -153,7 +167,7 @@ def prepare(
             )
             apply(state, drafts[-1])
     lines, ledger = encode(seen.ledger, drafts)
-    steps: list[Append | Replace] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
+    steps: list[Append | Replace | Remove] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []
     erasing = [erasure for erasure in state.erasures.values() if not erasure.finished]
     if erasing:
         written = (files.words(written[0], erasing), files.words(written[1], erasing))
@@ -163,31 +177,36 @@ def prepare(
     asked = inbox.shown(seen.inbox, state, written[1])
     if state.ordinal:
         headings = layout.preset.headings.values()
-        past = _past(seen.ledger, document.marker)
+        past = _past(seen.ledger, typed.seen(document, around.now))
         shown = _parsed(files.text(document.data, erasing))
         shown = shown if len(shown.items) == len(document.items) else document
+        shown = retitling.retitled(shown, adopted.assigned, past, state, ledger)
         edits = commit.catch_up(shown, adopted.assigned, adopted.dropped, past, state, headings)
+        handbook = shown.edit(edits, marker=state.ordinal).data
+        own = keeping.in_handbook(shown, {*adopted.assigned, *adopted.dropped}, state, layout)
+        if own and edits:  # which may take away what nobody had written
+            own = keeping.in_handbook(_parsed(handbook), keeping.records_in(_parsed(handbook), state), state, layout)
         views = (
-            (layout.handbook, found.handbook, shown.edit(edits, marker=state.ordinal).data),
-            (layout.summary, found.summary, summary),
-            (layout.inbox, found.inbox, asked),
+            (layout.handbook, found.handbook, handbook, own),
+            (layout.summary, found.summary, summary, keeping.in_view(summary)),
+            (layout.inbox, found.inbox, asked, keeping.in_view(asked)),
         )
-        for path, before, after in views:
-            if (before or b"") != after and path not in seen.unusable:
+        for path, before, after, theirs in views:
+            if path in seen.unusable:
+                continue
+            if (before or b"") != after:
                 steps.append(Replace(path, after, expect=ABSENT if before is None else digest(before)))
-    return Prepared(state, ledger, summary, tuple(steps), person.operations, tuple(refused), len(drafts))
+            around.left(path, before, after, bool(theirs), at, partial(files.text, erasures=erasing))
+        steps += around.steps
+    done = (person.operations or tuple(lists), tuple(refused), len(drafts), tuple(around.said))
+    return Prepared(state, ledger, summary, tuple(steps), *done)
 
 
 def _without_secrets(seen: Seen, layout: Layout, salt: bytes) -> Seen:
     """The three files with what somebody typed into them redacted; a warning names the file and each line."""
 
     def clean(path: str, data: bytes | None) -> bytes | None:
-        if not data or path in seen.unusable or (bare := redacted(data, salt)) == data:
-            return data
-        lines = zip_longest(data.split(b"\n"), bare.split(b"\n"))
-        for line in [n for n, (old, new) in enumerate(lines, 1) if old != new][:TOLD]:
-            logger.warning("sandbox memory: %s:%d held a secret; a placeholder stands for it now", path, line)
-        return bare
+        return data if not data or path in seen.unusable else legible.without_secrets(path, data, salt)
 
     return replace(
         seen,
@@ -214,24 +233,6 @@ def _legible(seen: Seen, layout: Layout) -> Seen:
         summary=None if layout.summary in why else seen.summary,
         inbox=None if layout.inbox in why else seen.inbox,
     )
-
-
-_OURS = re.compile(
-    r"((?:[ \t]*\[Task[^\]\n]{0,60}\])*[ \t]*\^[mp]-[0-9a-f]{10}[ \t]*\r?$|^[ \t]*<!-- memory:[^\n]{0,60}-->)",
-    re.MULTILINE,
-)
-"""Ids, references and markers. An id is no value of the "password:" before it: redacted, the line would be an edit."""
-
-
-@lru_cache(maxsize=8)
-def redacted(data: bytes, salt: bytes) -> bytes:
-    """A markdown file of ours without secrets; ids, references and markers in it stay."""
-    text = data.decode("utf-8", "surrogateescape")
-    if redact(text, salt) == text:
-        return data
-    parts = _OURS.split(text)
-    parts[::2] = [redact(part, salt) for part in parts[::2]]
-    return "".join(parts).encode("utf-8", "surrogateescape")
 
 
 def _asked(change: Change, state: State, actor: str) -> Change:
@@ -267,8 +268,8 @@ def _adopted(seen: Seen, document: Document, now: State, actor: str, layout: Lay
     if layout.handbook not in seen.unusable:
         stems = [name.removesuffix(".jsonl") for name in seen.sessions]
         stems += [name.removesuffix(".md") for name in seen.raw_memories]
-        past = _past(seen.ledger, document.marker)
-        adopted = adoption.adopt(document, past, now, actor=role, preset=layout.preset, stems=stems)
+        past = _past(seen.ledger, typed.seen(document, now))
+        adopted = adoption.adopt(document, past, now, seen.written, actor=role, preset=layout.preset, stems=stems)
     changed = {
         operation.id: operation.body.get("text")
         for operation in adopted.operations
@@ -292,14 +293,15 @@ def _from_summary(
     seen: Seen, now: State, actor: str, layout: Layout, changed: Mapping[str, str | None]
 ) -> Sequence[Operation]:
     parts = split(seen.summary or b"")
-    if parts.block is None or not parts.touched or now.ordinal == 0:
+    if parts.block is None or now.ordinal == 0 or not (parts.touched or typed.in_summary(now, parts.block.ordinal)):
         return ()
     document, showed = _summary(seen, parts, layout)
     return tuple(
-        adoption.adopt_block(
+        summarised.adopt_block(
             document,
             {item.id: item.words for item in _inner(showed).items},
             now,
+            parts.block.ordinal,
             _parsed(seen.handbook or b""),
             actor=actor,
             preset=layout.preset,
@@ -332,6 +334,15 @@ def _summary(seen: Seen, parts: Split, layout: Layout) -> tuple[Document, Block]
     showed = recall.block(_past(seen.ledger, parts.block.ordinal), layout.preset)
     written = showed.text if text_digest(showed.text) == parts.written else None
     return _inner(replace(parts.block, text=recall.without_more(parts.block.text, written))), showed
+
+
+def _ticked(seen: Seen, now: State, layout: Layout) -> Mapping[str, bool]:
+    """The boxes that somebody ticked in the summary, or not any more."""
+    parts = split(seen.summary or b"")
+    if parts.block is None or not parts.touched or not now.boxes:
+        return {}
+    document, showed = _summary(seen, parts, layout)
+    return arranging.ticked(_inner(showed), document, now.boxes)
 
 
 def _inner(block: Block) -> Document:

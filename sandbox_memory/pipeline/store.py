@@ -7,6 +7,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 
@@ -22,7 +23,7 @@ from ..trusting.witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
 from ..workspace.writers import being_written
-from . import presence, visits
+from . import keeping, presence, visits
 from .settle import Change, Maker, Prepared, Seen, prepare
 
 logger = logging.getLogger("sandbox_memory")
@@ -34,6 +35,7 @@ Extra = Callable[[Seen, Prepared], Iterable[Step]]
 LARGEST_VIEW = 4 << 20
 """Bytes of `MEMORY.md`, `memory_summary.md` and `INBOX.md` from which on they are left alone."""
 TOO_LARGE = f"has more than {LARGEST_VIEW >> 20} MiB"
+_FITS = range(1, LARGEST_VIEW + 1)
 LARGE = 256 << 10
 """Bytes of markdown from which on it is read in a thread, so that the event loop and its timeouts go on."""
 TRIES = 50
@@ -91,7 +93,8 @@ class Store:
         layout = self.layout
         views = (layout.handbook, layout.summary, layout.inbox)
         folders = [layout.sessions_dir, layout.memory("raw_memories")] if listing or self._listed is None else []
-        asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in views]
+        twins = {path: keeping.twin(layout, path) for path in views}
+        asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in (*views, *twins.values())]
         counts = layout.memory(usage.FILE)
         asks += [Ask(counts, limit=usage.LARGEST + 1)] if folders else []
         await self._saved(views)
@@ -114,6 +117,7 @@ class Store:
             open_marks=(*view.folders.get(self.marks_folder, {}), *(VISIT + name for name in self.visit.all())),
             unusable=unusable,
             usage=files.get(counts, b""),
+            kept={path: files[twin] for path, twin in twins.items() if len(files.get(twin, b"")) in _FITS},
         )
 
     async def _saved(self, paths: Sequence[str]) -> None:
@@ -164,8 +168,9 @@ class Store:
     async def _settle(self, actor: str, makers: Sequence[Maker], extra: Extra | None, first: Seen | None) -> Prepared:
         refused_twice = 0
         done: Prepared | None = None
+        written: int | None = None
         for _ in range(TRIES):
-            seen, first = first or await self.see(listing=False), None
+            seen, first = replace(first or await self.see(listing=False), written=written), None
             self.lost = self.lost or (not seen.handbook and len(seen.ledger) > 0)
             who = "live" if self.others_open(seen.open_marks)[0] else actor
             clean = self._shown == (seen.ledger.mark, _views(seen)) and not seen.unusable
@@ -175,6 +180,7 @@ class Store:
             if not steps:
                 self._taken_in(seen, prepared)
                 return whole
+            steps += await keeping.room(self.workspace, steps)
             self._anchor(seen.ledger, steps)
             try:
                 outcome = await self.workspace.transact(steps, lock=self.layout.memory(".lock"))
@@ -184,6 +190,8 @@ class Store:
             if prepared.committed:
                 self._wrote(prepared.ledger, steps)
             done, extra = whole, None
+            if self.layout.handbook in outcome.skipped and written is None:
+                written = len(seen.ledger)
             views = {self.layout.handbook, self.layout.summary, self.layout.inbox}
             if views.isdisjoint(outcome.skipped):
                 self._taken_in(seen, prepared)

@@ -15,7 +15,7 @@ from ..stages import commit
 from ..state import State
 from ..trusting.signed import is_ours
 from ..workspace import Remove, Replace, digest
-from . import skilling
+from . import legible, skilling
 from .settle import Change, Seen
 from .store import Step, Store, changed
 
@@ -46,6 +46,8 @@ async def tidy(store: Store, actor: str, keep_rollouts: int | timedelta | None) 
     steps: list[Step] = []
     for stem in (stem for stem in stale if paths[stem] in read):
         typed = read[paths[stem]]
+        if legible.garbled(paths[stem], typed):
+            continue  # what was taken from it before stays
         clean = typed if is_ours(typed) else _redacted(typed, store.salt)
         if clean != typed:
             logger.warning("sandbox memory: %s held a secret; a placeholder stands for it now", paths[stem])

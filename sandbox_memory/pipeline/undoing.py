@@ -23,9 +23,9 @@ TRIES = 20
 HANDS = ("hand", "live", "cli", "web")
 """Who commits what a person may have done."""
 ERASING = ("erase", "erased", "restate", "retitle", "drop_rollout", "forget")
-TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release")
+TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release", "revert")
 """Operations after which a line is one that a person has worked on."""
-CHANGES = (*TOUCHES, "delete", "forget", "retire", "hold", "revert")
+CHANGES = (*TOUCHES, "delete", "forget", "retire", "hold")
 """Operations that change what a line is."""
 OUT = (Status.DELETED, Status.FORGOTTEN, Status.SUPERSEDED)
 
@@ -62,14 +62,14 @@ async def undo(pipeline: Pipeline, commits: Sequence[int], *, dry_run: bool = Fa
         undone, operations = _planned(known.ledger, known.state, numbers, pipeline.store.at())
         if dry_run:
             return undone
-        done = await _committed(pipeline, known, operations)
+        done = await committed(pipeline, known, operations)
         if done:
             return replace(undone, commit=done)
     raise Conflict(pipeline.layout.ledger, f"other writers were faster {TRIES} times; nothing was taken back")
 
 
-async def _committed(pipeline: Pipeline, known: Prepared, operations: Sequence[Operation]) -> int:
-    """The number of the new commit; 0 if somebody committed something in between."""
+async def committed(pipeline: Pipeline, known: Prepared, operations: Sequence[Operation]) -> int:
+    """Commit these, decided on what is `known`: the number of the new commit, 0 if somebody was faster."""
     ordinal = 0
 
     def decide(state: State) -> Sequence[Operation]:
@@ -181,6 +181,7 @@ def _asked_again(proposal: Proposal) -> Operation:
 _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("extract", "consume", "fail", "usage"), "noted what was read of transcripts"),
     (("write_skill", "drop_skill"), "was about skills"),
+    (("arrange",), "changed the order of lines or the boxes in MEMORY.md, where you can change them back"),
 )
 
 

@@ -6,22 +6,19 @@ from a commit that never reached the file. Whatever a person touched is theirs; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import matching, typed
+from ..buffers import Buffer
 from ..document import Document, ListItem, normalise
-from ..document.text import without_refs
+from ..document.source import differs, told
 from ..layout import Preset
 from ..ledger import Operation
-from ..proposals import new_id, outdone, propose, saved_again
+from ..proposals import new_id, outdone, propose, released, saved_again
 from ..records import Record, Refusal, Status, Trust
 from ..state import State
-
-MANY = 5
-SHARE = 0.2
-"""More than max(MANY, SHARE of the records) gone at once is asked about, not believed."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +36,26 @@ class Adopted:
 
 
 def adopt(
-    document: Document, past: State, now: State, *, actor: str, preset: Preset, stems: Collection[str] = ()
+    document: Document,
+    past: State,
+    now: State,
+    written: int | None = None,
+    *,
+    actor: str,
+    preset: Preset,
+    stems: Collection[str] = (),
 ) -> Adopted:
-    """Compare `MEMORY.md` with the records of `past`, the state that the file's marker names; `now` is the head.
+    """Compare `MEMORY.md` with the records of `past`, the state that the file has seen for certain; `now` is the head.
 
-    `actor` is hand, live or import. `stems` are the names of the rollouts, for an import to find its support. An empty
-    document adopts nothing: it is rebuilt, never read as deletions.
+    `actor` is hand, live or import. `written` is the newest commit that the file can have shown, None for the head.
+    `stems` are the names of the rollouts, for an import to find its support. An empty document adopts nothing: it is
+    rebuilt, never read as deletions.
     """
     if not document.items and document.marker is None:
         return Adopted()
     reading = _Reading(document, past, now, actor, preset, stems)
     reading.read()
+    reading.ask(written)
     return Adopted(tuple(reading.operations), reading.assigned, frozenset(reading.dropped), tuple(reading.refused))
 
 
@@ -69,11 +75,15 @@ class _Reading:
         self.refused: list[Refusal] = []
         self.cut = False
         """True for a file that breaks off: then what is missing was not taken out."""
+        base = {record.id: record.text for record in past.visible().values()}
+        self.buffer = Buffer(typed.HANDBOOK, document.marker, actor, self.trust, now, base)
+        self.lost: list[str] = []
+        """Lines that a file without its last line lacks, though it had them; they are written again."""
         self._since: dict[str, Record] | None = None
         self._same_editor: bool | None = None
 
     def read(self) -> None:
-        base = {record.id: record.text for record in self.past.visible().values()}
+        base = self.buffer.base
         readable = []
         for item in typed.placed(self.document.items, self.past.records.values()):
             if item.id in base and typed.spoiled(item.text, base[item.id]):
@@ -90,18 +100,22 @@ class _Reading:
             self.assigned[fragment[0]] = fragment[1]
             readable = [item for item in readable if item.index != fragment[0]]
         there = set(self.assigned.values())
-        found = matching.match({id: text for id, text in base.items() if id not in there}, readable)
         items = {item.index: item for item in readable}
-        for index, id in found.same.items():
+        found = matching.match({id: text for id, text in base.items() if id not in there}, self.buffer.hold(readable))
+        for index, id in {**found.same, **self.buffer.held}.items():
             self.assigned[index] = id
             if self.now.records[id].status is Status.HELD and self.actor != "live":
-                self.operations.append(Operation("release", id))
+                self.operations += released(self.now, [id])
             self._moved(items[index], id)
-        for index, id in found.revised.items():
+            self._reshaped(items[index], id)
+        new = self.buffer.grow(readable, found.new, {**found.same, **found.revised})
+        for index, id in {**found.revised, **self.buffer.grown}.items():
             self._revised(items[index], id)
-        over = {index: id for index, id in found.over.items() if self._retold(items[index], id, base)}
-        self._vanished([id for id in base if id in found.missing and id not in over.values()])
-        for index in found.new:
+        over = {index: id for index, id in found.over.items() if index in new and self._retold(items[index], id, base)}
+        taken = {*over.values(), *(items[index].id for index in (*self.buffer.held, *self.buffer.grown))}
+        self._vanished([id for id in base if id in found.missing and id not in taken])
+        self._taken_back()
+        for index in new:
             self._new(items[index], base, over.get(index, ""))
 
     def _retold(self, item: ListItem, id: str, base: Mapping[str, str]) -> bool:
@@ -116,11 +130,26 @@ class _Reading:
 
     def _moved(self, item: ListItem, id: str) -> None:
         """A line that stands in another group or section than the ledger says."""
-        before, record = self.past.records[id], self.now.records[id]
+        before, record = self._was(id), self.now.records[id]
         here = (item.group, item.section)
         known = ((before.group, before.section), (record.group, record.section))
         if record.status is Status.ACTIVE and here not in known:
             self.operations.append(Operation("move", id, {}, {"group": item.group, "section": item.section}))
+
+    def _reshaped(self, item: ListItem, id: str) -> None:
+        """A line that says the same in other blocks: the breaks in a script, a quote, a table."""
+        before, record = self._was(id).markdown, self.now.records[id]
+        if record.status is Status.ACTIVE and all(differs(self.document, item, m) for m in (before, record.markdown)):
+            body = told(self.document, item, record.markdown)
+            facts: dict[str, Any] = {"protected": True} if self.actor == "hand" else {}
+            if self.actor == "live" and record.markdown:  # without any, it may be that they were not kept before
+                facts = {"trust": min(self.trust, record.trust).label}
+            if body.get("markdown", "") != record.markdown:
+                self.operations.append(Operation("revise", id, facts, body))
+
+    def _body(self, item: ListItem, text: str = "", before: str = "") -> dict[str, Any]:
+        place = {"text": text or item.text, "group": item.group, "section": item.section}
+        return place | told(self.document, item, before)
 
     def _revised(self, item: ListItem, id: str) -> None:
         record = self.now.records[id]
@@ -130,24 +159,31 @@ class _Reading:
         self.assigned[item.index] = id
         if self._known(record, item):
             self._moved(item, id)
+            self._reshaped(item, id)
             return
         self._outdone(id, item.text)
         op = "revise" if record.status is Status.ACTIVE else "restore"
         facts = {"trust": self.trust.label, "protected": True, "overrule": True}
-        place = {"group": item.group, "section": item.section}
-        self.operations.append(Operation(op, id, facts, {"text": item.text, **place}))
+        if id in self.buffer.typed:
+            facts |= self.buffer.facts(item)
+        self.operations.append(Operation(op, id, facts, self._body(item, before=record.markdown)))
         if record.status is Status.SUPERSEDED:
             self._doubted(record, f"changed to “{item.text}”")
 
     def _known(self, record: Record, item: ListItem) -> bool:
         """True for words that were taken in before, from the same file or from another."""
-        taken_in = record.status is Status.ACTIVE and record.protected and record.trust >= self.trust
-        return taken_in and normalise(record.text) == item.normal
+        taken_in = self.document.marker is None or (record.protected and record.trust >= self.trust)
+        return taken_in and record.status is Status.ACTIVE and normalise(record.text) == item.normal
 
     def _outdone(self, id: str, now: str | None) -> None:
         """Ask about what another save made of a line that this one changes too, or takes out."""
-        if not self._one_buffer():
-            self.operations.extend(outdone(self.now, id, self.past.records[id].text, now))
+        own = self.buffer.held or self.buffer.grown
+        if id in self.buffer.typed or not (self._one_buffer() or (own and self.now.records[id].origin == self.actor)):
+            self.operations.extend(outdone(self.now, id, self._was(id).text, now))
+
+    def _was(self, id: str) -> Record:
+        """A record as this file, or the editor that it was saved from, had it."""
+        return self.past.records[id] if id in self.past.records else self.buffer.typed[id].record
 
     def _one_buffer(self) -> bool:
         """True for the next save of an editor that does not look what became of its last one."""
@@ -163,33 +199,62 @@ class _Reading:
             self.operations.extend(propose(self.now, what, (Operation("delete", by.id),), source=self.actor))
 
     def _vanished(self, missing: list[str]) -> None:
-        gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE]
-        replaced = [id for id in missing if self.now.records[id].status is Status.SUPERSEDED]
-        if len(gone) + len(replaced) <= max(MANY, SHARE * len(self.past.visible())):
-            for id in (
-                []
-                if self.cut
-                else [id for id in replaced if id not in typed.at_the_end(self.document, self.past.records, replaced)]
-            ):
+        visible, marked = self.now.visible(), self.document.marker is not None
+        gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE and (marked or id in visible)]
+        replaced = [id for id in missing if marked and self.now.records[id].status is Status.SUPERSEDED]
+        if not typed.many([*gone, *replaced], self.past.visible()):
+            for id in replaced:
                 self.operations.append(Operation("delete", id))
                 self._doubted(self.now.records[id], "deleted")
-        if len(gone) <= max(MANY, SHARE * len(self.past.visible())):
-            cut = gone if self.cut else typed.at_the_end(self.document, self.past.records, gone)
-            for id in (id for id in gone if id not in cut):
+        if not typed.many(gone, self.past.visible()):
+            lost = self.cut or typed.seen(self.document, self.now) is None
+            kept = gone if lost else typed.at_the_end(self.document, self.past.records, gone, self.assigned)
+            for id in (id for id in gone if id not in kept):
                 self._outdone(id, None)
                 self.operations.append(Operation("delete", id))
-            gone = cut
+            gone = kept
         if not gone:
             return
-        deletions = tuple(Operation("delete", id) for id in gone)
-        releases: tuple[Operation, ...] = ()
-        if self.document.marker is not None:
-            self.operations += [Operation("hold", id) for id in gone]
-            releases = tuple(Operation("release", id) for id in gone)
-            what = f"{len(gone)} lines vanished from MEMORY.md at once and are kept out of it for now; delete them all?"
-        else:
-            what = f"MEMORY.md was cut off, and its {len(gone)} missing lines were put back; delete them all instead?"
+        if not marked:
+            self.lost = gone
+            return
+        self.operations += [Operation("hold", id) for id in gone]
+        what = f"{len(gone)} lines vanished from MEMORY.md at once and are kept out of it for now; delete them all?"
+        deletions, releases = (tuple(Operation(op, id) for id in gone) for op in ("delete", "release"))
         self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True))
+
+    def _put_back(self, gone: Sequence[str], *, again: bool) -> None:
+        """Ask about lines that a file without its last line lacks: nobody may have taken them out."""
+        why = "was cut off, and" if self.cut else "was saved without its last line, and"
+        if len(gone) == 1:
+            text = self.now.records[gone[0]].text
+            what = f"MEMORY.md {why} “{text}”, which was missing from it, was put back; delete that line instead?"
+        else:
+            what = f"MEMORY.md {why} its {len(gone)} missing lines were put back; delete them all instead?"
+        deletions = tuple(Operation("delete", id) for id in gone)
+        self.operations.extend(propose(self.now, what, deletions, source=self.actor, again=again))
+
+    def ask(self, written: int | None) -> None:
+        """Ask once about what a file without its last line lacks, as far as somebody can have seen it there."""
+        if self.document.marker is None:
+            there = {*self.buffer.base, *self.assigned.values()}
+            last = self.now.ordinal if written is None else written
+            later = [r.id for r in self.now.visible().values() if r.id not in there and r.created <= last]
+            if later or self.lost:
+                self._put_back([*self.lost, *later], again=bool(self.lost))
+
+    def _taken_back(self) -> None:
+        """Lines that an editor had brought in, and has taken out again before it looked at the file anew."""
+        gone = self.buffer.gone()
+        if typed.many(gone, self.past.visible()):
+            return
+        for id in gone:
+            was = self.buffer.typed[id].record.text
+            self.operations += [*outdone(self.now, id, was, None), Operation("delete", id)]
+            for index, old in self.assigned.items():
+                if self.now.records[old].superseded_by == id:  # typed over, and now there again
+                    item = self.document.items[index]
+                    self.operations.append(Operation("restore", old, {"protected": True}, self._body(item)))
 
     def _new(self, item: ListItem, base: Mapping[str, str], over: str) -> None:
         """A line that is no known record as it stood at the marker; it may take the place of that one."""
@@ -209,15 +274,15 @@ class _Reading:
             if normalise(known.text) != item.normal:
                 facts |= {"trust": self.trust.label, "overrule": True}
             op = "revise" if known.status is Status.ACTIVE else "restore"
-            self.operations.append(
-                Operation(op, known.id, facts, {"text": item.text, "group": item.group, "section": item.section})
-            )
+            self.operations.append(Operation(op, known.id, facts, self._body(item, before=known.markdown)))
 
     def _committed(self, item: ListItem, base: Mapping[str, str]) -> Record | None:
         """A line without id, or over another's, that was taken in by a commit which did not reach this file."""
         if self._since is None:
-            visible = self.now.visible().values()
-            self._since = {normalise(r.text): r for r in reversed(list(visible)) if r.id not in base}
+            here = list(self.now.visible().values())
+            if self.actor == "hand":  # a line that is held comes back where a person pastes it in
+                here += [record for record in self.now.records.values() if record.status is Status.HELD]
+            self._since = {normalise(r.text): r for r in reversed(here) if r.id not in base}
         return self._since.get(item.normal)
 
     def _added(self, item: ListItem, over: str = "") -> None:
@@ -235,8 +300,9 @@ class _Reading:
             facts["protected"] = True
         if self.actor == "live" and item.id and item.id not in self.now.records and not foreign:
             facts["claimed"] = item.id
-        text = typed.said_in(item, item.group, self.document)
-        body = {"text": text, "group": item.group, "section": item.section}
+        if not item.id or over:
+            facts |= self.buffer.facts(item)
+        body = self._body(item, typed.said_in(item, item.group, self.document))
         if over and self.now.records[over].status is Status.ACTIVE:
             self._outdone(over, None)
             facts |= typed.taken_over(self.now.records[over], item.section)
@@ -245,98 +311,3 @@ class _Reading:
     def _forgotten(self, item: ListItem) -> None:
         self.dropped.add(item.index)
         self.refused.append(Refusal(item.text, f"line {item.line}: this was forgotten, and stays forgotten"))
-
-
-def adopt_block(
-    document: Document,
-    shown: Mapping[str, str],
-    now: State,
-    handbook: Document,
-    *,
-    actor: str,
-    preset: Preset,
-    whole: bool,
-    torn: bool,
-    elsewhere: Mapping[str, str | None],
-) -> Iterator[Operation]:
-    """Changes that a person made to the block in `memory_summary.md`.
-
-    `shown` are the records as that block showed them. With `whole` false it is not certain that all of them were shown,
-    so that a missing line is not read as a deletion; if the block is `torn`, its last line may be cut short.
-    `elsewhere` are the records that `MEMORY.md` changes at the same time, with their new texts, or None where it
-    deletes them: it is followed, and the block's text is asked about.
-    """
-    trust = Trust.HAND if actor == "hand" else Trust.AGENT
-    facts = {"trust": trust.label, "protected": True}
-    fragment = typed.fragment_of(document, shown) if torn else None
-    readable = [item for item in document.items if item.readable and (not fragment or item.index != fragment[0])]
-    found = matching.match(shown, readable)
-    items = {item.index: item for item in readable}
-    matched = {**found.same, **found.revised}
-    texts = {index: typed.said_in(items[index], now.records[id].group, handbook) for index, id in matched.items()}
-    for index, id in matched.items():
-        if index in found.same and _cited(shown[id]) in (items[index].cited, _cited(texts[index])):
-            continue
-        body = {"text": texts[index]}
-        op = "revise" if now.records[id].status is Status.ACTIVE else "restore"
-        change = Operation(op, id, {**facts, "overrule": True}, body)
-        if now.records[id].status is Status.FORGOTTEN or normalise(elsewhere.get(id) or "") == items[index].normal:
-            continue
-        if id not in elsewhere:
-            yield from outdone(now, id, shown[id], texts[index])
-            yield change
-            continue
-        other = elsewhere[id]
-        what = f"MEMORY.md says “{other}”" if other else "MEMORY.md has lost that line"
-        what = f"memory_summary.md says “{body['text']}”, and {what}; take the former?"
-        asked = (replace(change, op="revise" if other else "restore"),)
-        yield from propose(now, what, asked, source=actor, about={id: other or now.records[id].text})
-    over = {index: id for index, id in found.over.items() if actor == "hand" and id not in elsewhere}
-    over = {index: id for index, id in over.items() if now.records[id].status is Status.ACTIVE}
-    yield from _written_in(document, handbook, found, now, facts, preset, over)
-    for id in over.values():
-        yield from outdone(now, id, shown[id], None)
-    if not whole:
-        return
-    kept = {item.id for item in document.items if not item.readable} | set(elsewhere) | set(over.values())
-    gone = [id for id in found.missing if id not in kept and now.records[id].status is Status.ACTIVE]
-    if len(gone) <= max(MANY, SHARE * len(shown)):
-        for id in gone:
-            yield from outdone(now, id, shown[id], None)
-            yield Operation("delete", id)
-    else:
-        what = f"{len(gone)} lines vanished from memory_summary.md at once and were put back; delete them instead?"
-        yield from propose(now, what, tuple(Operation("delete", id) for id in gone), source=actor, again=True)
-
-
-def _written_in(
-    document: Document,
-    handbook: Document,
-    found: matching.Matching,
-    now: State,
-    facts: Mapping[str, Any],
-    preset: Preset,
-    over: Mapping[int, str],
-) -> Iterator[Operation]:
-    """New lines that a person wrote into the block: each joins the group of the line above it, or typed `over`."""
-    texts = {normalise(record.text) for record in now.visible().values()}
-    group = "General"
-    for item in document.items:
-        id = found.same.get(item.index) or found.revised.get(item.index)
-        group = now.records[id or over[item.index]].group if id or item.index in over else group
-        if not id and item.index in found.new and item.normal and item.normal not in texts:
-            texts.add(item.normal)
-            old = now.records.get(item.id)
-            body = {"text": typed.said_in(item, group, handbook), "group": group, "section": item.section}
-            if old is not None and old.status is Status.FORGOTTEN:
-                continue
-            foreign = {"trust": Trust.AGENT.label} if item.id in now.passed else {}
-            claimed = {"claimed": item.id} if item.id and old is None and facts["trust"] == Trust.AGENT.label else {}
-            kind = {"kind": typed.kind_of(item.section, preset).value}
-            taken = typed.taken_over(now.records[over[item.index]], item.section) if item.index in over else {}
-            op = "supersede" if taken else "add"
-            yield Operation(op, new_id(), {**kind, **facts, **foreign, **claimed, **taken}, body)
-
-
-def _cited(text: str) -> str:
-    return without_refs(text)[1]

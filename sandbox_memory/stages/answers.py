@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from ..document import Document, ListItem, normalise, safe_text
 from ..ledger import Operation
-from ..proposals import WRITES, alike, line, question
+from ..proposals import ASKS, WRITES, alike, asks, framed, instead, line, question, released
 from ..records import Status, Trust
 from ..state import Proposal, State, operation_json
 
@@ -22,18 +22,18 @@ NEAR = 0.75
 """How alike a line without an id must be to a question to be that question, changed."""
 BEGUN = 12
 """How many characters of a question tell that a line which breaks off is the beginning of it."""
-_BOX = re.compile(r"\s*\\?[\[［【]\s*(?P<mark>[^\]］】]?)\s*\\?[\]］】]\s*")
+_BOX = re.compile(r"\s*\\?[\[［【]\s*(?P<mark>[^\]］】]?)\s*\\?[\]］】](?!\()\s*")
 _TICKS = "xX×ｘＸ√✓✔☑vV"
+_TORN = re.compile(
+    rf"\s*(?:\\?[\[［【](?![^\[\]［］【】]*[\]］】])\s*[{_TICKS[:-2]}]?|\\?[\[［【]\s*[{_TICKS}]?(?!\w)|[{_TICKS}]?\s*\\?[\]］】]|[{_TICKS}]\s|"
+    r"\\?[\[［【][^\]］】]{0,5}\\?[\]］】](?![(\[]))\s*"
+)
+"""A box that is half written, or has more than a mark in it: no tick, and no part of the words behind it."""
 _STUB = re.compile(r"[\s\\\[\]［］【】xX√✓✔]*")
 _SOURCE = re.compile(r"\s*[(（]from [^()（）]*(?:[(（][^()（）]*[)）][^()（）]*)*[)）]?\s*$")
 _TORN_ID = re.compile(r"\s*\^p?-?[0-9a-f]{0,10}$")
 _LINE_ID = re.compile(r"\^(p-[0-9a-f]{10})\b")
 _BULLET = re.compile(r"^[ \t>]*(?:[-+*•]|\d{1,9}[.)])?[ \t]*")
-_QUESTION = re.compile(
-    r"^\W*(?:remember|replace\s+[“\"].*[”\"]\s+(?:by|with))\s+[“\"](?P<words>.+)[”\"][\s?？.!]*$", re.IGNORECASE
-)
-_ASKS = re.compile(r"^\W*(?:remember|replace|delete|put back)\b", re.IGNORECASE)
-
 
 _UNSEEN = ("html_block", "blockquote_open")
 _QUOTED = re.compile(r"[ \t]*(?:(?:[-+*•]|\d{1,9}[.)])[ \t]+)*>")
@@ -96,6 +96,15 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
     unseen: set[str] = set()
     joined: set[str] = set()
     torn = block is None
+
+    def hear(id: str, text: str, ticked: bool, known: Mapping[str, Proposal], *, visible: bool) -> None:
+        whose = _whose(text, id, known)
+        if whose != id:
+            found.setdefault(id, []).append(_OPEN)
+        answer = _answer(text, ticked, known[whose])
+        unseen.update({whose} if answer.ticked and not visible else ())
+        found.setdefault(whose, []).append(answer if visible else _OPEN)
+
     for part in (*([block] if block else []), *beside):
         document = part.document
         known = now.proposals if part is not block else {**past.proposals, **now.proposals}
@@ -105,14 +114,10 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
                 joined |= several
                 taken |= {item.index} if part is block else set()
                 continue
-            box = _BOX.match(item.text) if item.checked is None else None
-            text = item.text[box.end() :] if box else item.text
-            ticked = bool(item.checked or (box and box["mark"] and box["mark"] in _TICKS))
+            text, ticked = _boxed(item.text, item.checked)
             id = item.id if item.id in known else _meant(text, known, loose=part is block)
             if id:
-                answer, visible = _answer(text, ticked, known[id]), item.line - 1 not in part.hidden
-                unseen |= {id} if answer.ticked and not visible else set()
-                found.setdefault(id, []).append(answer if visible else _OPEN)
+                hear(id, text, ticked, known, visible=item.line - 1 not in part.hidden)
                 taken |= {item.index} if part is block else set()
             elif part is block and item.id.startswith("p-"):
                 taken.add(item.index)
@@ -123,9 +128,9 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
             if len(several) > 1:
                 joined |= several
             elif ids and ids[-1] in known and ids[-1] not in listed:
-                answer, visible = _of_line(content, known[ids[-1]]), number not in part.hidden
-                unseen |= {ids[-1]} if answer.ticked and not visible else set()
-                found.setdefault(ids[-1], []).append(answer if visible else _OPEN)
+                # Indented too far, in a table, without its bullet: no list item.
+                text, ticked = _boxed(_LINE_ID.sub("", content[_BULLET.match(content).end() :]))  # type: ignore[union-attr]
+                hear(ids[-1], text, ticked, known, visible=number not in part.hidden)
             stub = content.strip() and _STUB.fullmatch(content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
             torn = torn or (part is block and bool(stub))
     said = {**dict.fromkeys(joined, _OPEN), **{id: _joined(each) for id, each in found.items()}}
@@ -152,7 +157,7 @@ def answers(page: Page, past: State, now: State) -> Iterator[Operation]:
         answer = page.answers.get(proposal.id)
         if answer is None:
             if not page.torn and proposal.id in past.proposals:
-                yield from refused(proposal)
+                yield from refused(proposal, now)
         elif answer.ticked:
             yield from accepted(proposal, now, words=answer.words, by_hand=True)
         elif answer.words:
@@ -166,11 +171,13 @@ def unheard(page: Page, past: State, now: State) -> Iterator[Operation]:
             yield Operation("unheard", operation.id)
 
 
-def refused(proposal: Proposal, **facts: str) -> Iterator[Operation]:
+def refused(proposal: Proposal, now: State, **facts: str) -> Iterator[Operation]:
     """The operations of a no. The quotes of what was refused are spent: no other wording of it is asked about."""
     spent = _quoted(proposal)
     yield Operation("decide", proposal.id, {"accepted": False, **facts, **({"evidence": spent} if spent else {})})
-    yield from proposal.on_refusal
+    held = [each.id for each in proposal.on_refusal if each.op == "release" and each.id in now.records]
+    yield from (each for each in proposal.on_refusal if each.id not in held)
+    yield from released(now, held)
 
 
 def accepted(
@@ -223,37 +230,54 @@ def _meant(text: str, known: Mapping[str, Proposal], *, loose: bool) -> str:
     return best if best and alike[best] >= NEAR else ""
 
 
+def _boxed(text: str, checked: bool | None = None) -> tuple[str, bool]:
+    """A line without its box, and whether it is ticked; `checked` is what the markdown says, None for no box."""
+    box = _BOX.match(text)
+    if box and (checked is None or box["mark"].strip() in _TICKS):
+        return text[box.end() :], bool(checked or (checked is None and box["mark"] and box["mark"] in _TICKS))
+    torn = _TORN.match(text) if checked is None else None
+    if torn and (torn.group().strip() not in _TICKS or ASKS.match(text[torn.end() :])):
+        return text[torn.end() :], False
+    return text, bool(checked)
+
+
+def _whose(text: str, id: str, known: Mapping[str, Proposal]) -> str:
+    """The question whose words stand at the id of one: that one, unless they are those of another as it is asked."""
+    said = _TORN_ID.sub("", text)
+    plain, bare = normalise(said), _without_source(said).strip()
+    if len(plain) < BEGUN or _begins(plain, known[id]) or asks(bare) == asks(known[id].text):
+        return id
+    others = {other: proposal for other, proposal in known.items() if other != id}
+    whole = [o for o, proposal in others.items() if asks(bare) == asks(proposal.text) or _begins(plain, proposal)]
+    if whole or not ASKS.match(bare) or framed(bare, known[id]):
+        return whole[0] if whole else id
+    names = {o: any(normalise(old) in plain for old in proposal.about.values()) for o, proposal in others.items()}
+    return next((o for o, proposal in others.items() if names[o] and framed(bare, proposal)), id)
+
+
+def _begins(plain: str, proposal: Proposal) -> bool:
+    return normalise(line(proposal)).startswith(plain)
+
+
 def _answer(text: str, ticked: bool, proposal: Proposal) -> Answer:
     text = _COMMENT.sub("", text).strip()
     if not text:
         return _OPEN
-    plain = normalise(_TORN_ID.sub("", text))
-    if plain in (normalise(line(proposal)), normalise(proposal.text)):
+    said, asked = _TORN_ID.sub("", text), normalise(proposal.text)
+    plain, bare = normalise(said), _without_source(said).strip()
+    if asks(bare) == asks(asked):
         return Answer(ticked)
-    if len(plain) < len(normalise(line(proposal))) and normalise(line(proposal)).startswith(plain):
-        cut_in_source = plain.startswith(normalise(proposal.text))
-        return Answer(ticked and cut_in_source)
-    said = _without_source(_TORN_ID.sub("", text)).strip()
-    if normalise(said) == normalise(proposal.text) or not any(o.op in WRITES for o in proposal.operations):
-        return Answer(ticked)
-    found = _QUESTION.match(said)
-    if found is None and (_ASKS.match(said) or not said):
-        return Answer(False)
-    words = found["words"].strip() if found else said
-    return Answer(ticked, "" if _is_asked(words, proposal) else words)
+    if _begins(plain, proposal):
+        return Answer(ticked and plain.startswith(asked))
+    if not bare or asks(asked) in asks(bare):
+        return _OPEN  # with a word before it or behind it that may say anything: “don't remember …”
+    words = instead(bare, proposal)
+    return Answer(ticked and bool(words), "" if _is_asked(words, proposal) else words)
 
 
 def _is_asked(words: str, proposal: Proposal) -> bool:
     texts = [str(o.body.get("text", "")) for o in proposal.operations if o.op in WRITES]
     return normalise(words) in {normalise(text) for text in texts}
-
-
-def _of_line(content: str, proposal: Proposal) -> Answer:
-    """What stands in a line that is no list item: indented too far, in a table, without its bullet."""
-    text = _LINE_ID.sub("", content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
-    box = _BOX.match(text)
-    ticked = bool(box and box["mark"] and box["mark"] in _TICKS)
-    return _answer(text[box.end() :] if box else text, ticked, proposal)
 
 
 def _joined(found: Sequence[Answer]) -> Answer:
@@ -274,7 +298,7 @@ def _by_hand(operation: Operation, words: str) -> Operation:
     if not words:
         return replace(operation, facts=facts)
     facts = {**{key: value for key, value in facts.items() if key != "evidence"}, "protected": True}
-    body = {key: value for key, value in operation.body.items() if key != "quotes"}
+    body = {key: value for key, value in operation.body.items() if key not in ("quotes", "markdown")}
     return replace(operation, facts=facts, body={**body, "text": safe_text(words)})
 
 

@@ -37,7 +37,9 @@ MORE, ACCOUNTS = "More in MEMORY.md:", "(search for the account)"
 TOPIC = 4
 """Words that a title may have to be told as a topic, whoever worded it."""
 
-_ITEM = re.compile(r"- (?P<text>.*?)[ \t]*\^(?P<id>m-[0-9a-f]{10})[ \t]*")
+_ITEM = re.compile(
+    r"(?P<lead>[ ]*(?:-|[0-9]{1,10}[.)]) (?:\[[ x]\] )?)(?P<text>.*?)[ \t]*\^(?P<id>m-[0-9a-f]{10})[ \t]*"
+)
 _LOOKS_DOUBLE = re.compile(
     r"QUOTATION MARK|(?:DOUBLE|TRIPLE|QUADRUPLE) (?:PRIME|COMMA|ACUTE|GRAVE)|DOUBLE (?:APOSTROPHE|VERTICAL LINE ABOVE)|"
     r"CORNER BRACKET|DITTO MARK|GERSHAYIM|NIHSHVASA"
@@ -165,7 +167,9 @@ def _bare(line: str) -> str:
 def _block(text: str, state: State, preset: Preset) -> Iterator[str]:
     headings = _headings(preset)
     records = state.visible()
+    above = ""
     for line in text.splitlines():
+        above, before = line, above
         item = _ITEM.fullmatch(line)
         record = records.get(item["id"]) if item else None
         if not line.strip() or line.rstrip() in headings:
@@ -173,11 +177,32 @@ def _block(text: str, state: State, preset: Preset) -> Iterator[str]:
         elif line.startswith(MORE):
             yield from _more(line, list(records.values()), preset)
         elif item and record and record.trust >= Trust.USER:
-            yield f"- {one_line(item['text'])}"
+            if item["lead"][0].isdigit() and not before.strip() and (title := _of_steps(record, preset)):
+                yield f"{title}:"
+            yield f"{item['lead']}{one_line(item['text'])}{_box_by(state.boxes.get(record.id))}"
         elif record and unheard(record):
             continue
         elif bare := _bare(item["text"] if item else strip_for_prompt(line)):
-            yield quoted(bare, record.trust if record else Trust.AGENT)
+            told = quoted(bare, record.trust if record else Trust.AGENT)
+            yield item["lead"] + told.removeprefix("- ") if item and record else told
+
+
+def _of_steps(record: Record, preset: Preset) -> str:
+    """What numbered steps are for: the heading of a person's own above the first, or the group's; empty for an order.
+
+    Anybody may have worded it: so it only names a topic, or says no more than the step itself.
+    """
+    ours = record.section in (*preset.headings.values(), "Reusable knowledge", "")
+    title = one_line(record.group if ours else record.section).rstrip(":：. ")
+    told = (len(title.split()) <= TOPIC and len(title) <= 10 * TOPIC) or meaning(title) <= meaning(record.text)
+    return title if told and title[:1].isalnum() and not orders(title) else ""
+
+
+def _box_by(box: tuple[bool, Trust] | None) -> str:
+    """Who has set the box of what a person said, where that was no person."""
+    if box is None or box[1] >= Trust.USER:
+        return ""
+    return " (ticked by an agent)" if box[0] else " (the tick was taken out by an agent)"
 
 
 def unheard(record: Record) -> bool:
@@ -238,6 +263,6 @@ def _within(tokens: int, text: str) -> str:
 def _shorter(line: str, tokens: int) -> str:
     if estimate(line) <= tokens:
         return line
-    label = re.match(r'- (?:tool|agent|quoted): "', line)
+    label = re.match(r'[ ]*(?:-|[0-9]+[.)]) (?:\[[ x]\] )?(?:tool|agent|quoted): "', line)
     inner = one_line(fitted(line[label.end() : -1] if label else line, tokens - 10))
     return f'{label.group()}{inner}"' if label else inner

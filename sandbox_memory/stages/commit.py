@@ -7,15 +7,28 @@ not get written.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from ..blocks import Block, Split, join, split
-from ..document import Cite, Document, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp, normalise
+from ..document import (
+    Cite,
+    Document,
+    Edit,
+    Insert,
+    Provenance,
+    Prune,
+    RemoveItem,
+    Revise,
+    Stamp,
+    Tick,
+    normalise,
+)
 from ..document.additions import key
 from ..document.blocks import Node
 from ..document.model import ListItem
+from ..document.source import differs
 from ..proposals import line
 from ..records import Record
 from ..state import State
@@ -65,17 +78,47 @@ def catch_up(
             named.extend(sources.named(visible[id]))
             absent.append(visible[id])
         else:
-            if normalise(visible[id].text) != item.normal:
-                edits.append(Revise(item.index, visible[id].text))
+            if normalise(visible[id].text) != item.normal or _reshaped(document, item, visible[id], past):
+                edits.append(Revise(item.index, visible[id].text, visible[id].markdown))
             if item.id != id:
                 edits.append(Stamp(item.index, id))
+            box = state.boxes.get(id, (item.checked,))[0]
+            if item.checked is not None and box is not None and box is not item.checked:
+                edits.append(Tick(item.index, box))
             edits.extend(sources.cited(item, visible[id], before))
     edits.extend(named)
-    for record in absent:
-        cited = tuple(sources.of(record))
-        edits.append(Insert(record.text, record.id, record.group, record.section, sources=cited))
+    edits.extend(_inserted(absent, sources, state))
     edits.extend(sources.unwanted(tuple(headings)))
     return list(dict.fromkeys(edits))
+
+
+def _inserted(absent: Sequence[Record], sources: _Sources, state: State) -> Iterator[Edit]:
+    """The absent lines, those of a list of which nothing is there as that list was, and each with its box."""
+    left, visible = {record.id: record for record in absent}, state.visible()
+    lists: dict[str, list[str]] = {}
+    leads: dict[str, str] = {}
+    mark = ")"
+    for steps in state.lists:
+        ids = [place.id for place in steps.places if place.id in visible]
+        if len(ids) > 1 and all(id in left for id in ids):
+            mark = "." if mark == ")" else ")"  # two numbered lists below each other are one, unless their marks differ
+            leads |= steps.leads(ids, mark)
+            lists |= dict.fromkeys(ids, ids)
+    done: set[str] = set()
+    for record in absent:
+        for each in (left[id] for id in lists.get(record.id, [record.id]) if id not in done):
+            done.add(each.id)
+            ticked = state.boxes.get(each.id)
+            box = "" if ticked is None else "[x] " if ticked[0] else "[ ] "
+            cited, place = tuple(sources.of(each)), (each.group, each.section)
+            lead, own = leads.get(each.id, "- "), each.markdown
+            yield Insert(each.text, each.id, *place, sources=cited, lead=lead, box=box, markdown=own)
+
+
+def _reshaped(document: Document, item: ListItem, record: Record, past: State) -> bool:
+    """True for a line whose record has got other blocks since, or again those that it had."""
+    before = past.records.get(record.id)
+    return record.markdown != (before.markdown if before else "") and differs(document, item, record.markdown)
 
 
 def _brought_back(item: ListItem, record: Record, past: State) -> bool:
@@ -156,7 +199,8 @@ class _Sources:
         if found:
             told = {name for stem, rollout in self.state.rollouts.items() for name in (stem, *rollout.told)}
             told |= {record.group for record in self.state.records.values()} | {group for group, _ in found}
-            yield from (Prune(group, file, headings, frozenset(told)) for group, file in found)
+            named = {key(title) for title in self.state.named}
+            yield from (Prune(group, file, headings, frozenset(told), key(group) in named) for group, file in found)
 
 
 def _is_ours(record: Record) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import showing
@@ -107,7 +107,7 @@ class _Check:
         self.wording = Wording(preset, frozenset(given.groups))
         self.candidates = {f"c{n}": c for n, c in enumerate(given.candidates, 1)}
         self.records = {f"r{n}": r.id for n, r in enumerate(given.records, 1)}
-        self.screen = Screen(state)
+        self.screen = Screen(state, preset.audience)
         self.operations: list[Operation] = []
         self.refused: list[Refusal] = []
         self.used: set[str] = set()
@@ -237,6 +237,9 @@ class _Check:
         if same and new and (same not in {record.id for record in replaced} or len(replaced) == 1):
             yield self._supported(same, new)
             return
+        said_so = replace(candidates[0], text=text, kind=kind, evidence=tuple(new)) if candidates else None
+        if said_so and (why := self.screen.brings_back(said_so)):
+            raise Denied(why)
         known = next((record for record in replaced), None)
         group = known.group if known else candidates[0].task
         subject = first.subject or (known.subject if known else "")

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
+from types import MappingProxyType
 
-from ..blocks import Block
+from ..blocks import Block, marked
 from ..document import normalise, safe_text
 from ..governance.lifetime import later, scored
 from ..layout import Preset
 from ..lexical import Index
 from ..records import Kind, Record, Trust
 from ..sameness import said
-from ..state import State
+from ..state import State, Steps
 from ..templates import one_line
 from ..tokens import estimate
 
@@ -50,27 +51,72 @@ TORN = 3
 def chosen(state: State, preset: Preset) -> list[Record]:
     """The records that fit the budget, in the order in which they are shown.
 
-    The budget is the setting `summary_tokens`; a record is shown whole or not at all. Of each kind those with the best
-    score (by age and importance) and those that are trusted most and were said most often are taken by turns. What the
-    score takes for now is the time of the last commit: the same history shows the same block, whenever that is asked.
+    The budget is the setting `summary_tokens`; a record is shown whole or not at all, a list from its beginning as far
+    as there is room. Of each kind those with the best score (by age and importance) and those that are trusted most and
+    were said most often are taken by turns. What the score takes for now is the time of the last commit: the same
+    history shows the same block, whenever that is asked.
     """
     left = int(state.settings.get("summary_tokens", SUMMARY_TOKENS))
+    lists, order = together(state, preset), list(WEIGHTS)
     classes: dict[str, list[Record]] = {name: [] for name in WEIGHTS}
+    first: dict[int, str] = {}
+    """The class of each list: the first of its records'."""
     for record in state.visible().values():
         if for_everybody(record, preset):
-            classes[OWN if record.protected else record.kind].append(record)
+            steps = lists.get(record.id)
+            if steps is not None and id(steps) not in first:
+                members = (state.records[place.id] for place in steps.places)
+                first[id(steps)] = min((_class(each) for each in members), key=order.index)
+            classes[first.get(id(steps), _class(record))].append(record)
     queues = {name: list(_by_turns(records, state.at, preset)) for name, records in classes.items() if records}
+    queues = {name: list(_in_steps(queue, lists)) for name, queue in queues.items()}
     kept: dict[str, Record] = {}
     weight = sum(WEIGHTS[name] for name in queues)
     for name, queue in queues.items():
         share = left * WEIGHTS[name] // weight if weight else 0
         weight -= WEIGHTS[name]
-        left -= _take(queue, share, kept)
+        left -= _take(queue, share, kept, lists)
     for queue in queues.values():
-        left -= _take([record for record in queue if record.id not in kept], left, kept)
+        left -= _take([record for record in queue if record.id not in kept], left, kept, lists)
     headings = list(dict.fromkeys(preset.headings.values()))
     rank = {heading: n for n, heading in enumerate(headings)}
-    return sorted(kept.values(), key=lambda r: (rank.get(_heading(r, preset), len(rank)), r.group, r.created, r.id))
+    come = {id: n for n, id in enumerate(state.records)}
+
+    def place(record: Record) -> tuple[int, str, int, int]:
+        return rank.get(_heading(record, preset), len(rank)), record.group, record.created, come[record.id]
+
+    return list(_in_steps(sorted(kept.values(), key=place), lists))
+
+
+def _class(record: Record) -> str:
+    return OWN if record.protected else record.kind
+
+
+def together(state: State, preset: Preset) -> dict[str, Steps]:
+    """The list of each record that stands in one whose order is told, by the record's id.
+
+    How an agent arranged what people said is not told.
+    """
+    told = (
+        {id: record for id, record in state.visible().items() if for_everybody(record, preset)} if state.lists else {}
+    )
+    found: dict[str, Steps] = {}
+    for steps in (left for each in state.lists if (left := each.without(told))):
+        if steps.by >= Trust.USER or all(told[place.id].trust < Trust.USER for place in steps.places):
+            found.update((place.id, steps) for place in steps.places)
+    return found
+
+
+def _in_steps(records: Sequence[Record], lists: Mapping[str, Steps]) -> Iterator[Record]:
+    """The records in their order, but those of one list where the first of them is, as they stand in it."""
+    known = {record.id: record for record in records}
+    done: set[str] = set()
+    for record in (record for record in records if record.id not in done):
+        places = lists[record.id].places if record.id in lists else ()
+        for id in [place.id for place in places] or [record.id]:
+            if id in known and id not in done:
+                done.add(id)
+                yield known[id]
 
 
 def for_everybody(record: Record, preset: Preset) -> bool:
@@ -107,18 +153,28 @@ def _by_turns(records: Iterable[Record], now: str, preset: Preset) -> Iterator[R
     yield from {record.id: record for record in turns if record}.values()
 
 
-def _take(queue: Sequence[Record], room: int, kept: dict[str, Record]) -> int:
-    """Keep the records that fit the room, in order; the tokens that they take. The rest is not even looked at."""
+def _take(
+    queue: Sequence[Record], room: int, kept: dict[str, Record], lists: Mapping[str, Steps] = MappingProxyType({})
+) -> int:
+    """Keep the records that fit the room, in order; the tokens that they take. The rest is not even looked at.
+
+    Of a list nothing is kept that stands after what is not.
+    """
     spent = missed = 0
+    broken: set[int] = set()
     for record in queue:
         if missed == MISSES or room - spent <= FRAME:
             break
+        steps = lists.get(record.id)
+        if steps is not None and id(steps) in broken:
+            continue
         cost = estimate(record.text) + FRAME
         if cost <= room - spent:
             spent += cost
             kept[record.id] = record
         else:
             missed += 1
+            broken.add(id(steps))
     return spent
 
 
@@ -183,19 +239,38 @@ def _heading(record: Record, preset: Preset) -> str:
 def block(state: State, preset: Preset) -> Block:
     """The block that shows `state`; empty text when there is nothing to show."""
     records = chosen(state, preset)
-    parts = (layout_lines(records, preset), more(state, preset, {record.id for record in records}))
+    parts = (layout_lines(records, state, preset), more(state, preset, {record.id for record in records}))
     return Block(state.ordinal, "\n\n".join(part for part in parts if part))
 
 
-def layout_lines(records: Sequence[Record], preset: Preset) -> str:
-    """The lines of the records: a heading for each section, a list item with its id for each record."""
+def layout_lines(records: Sequence[Record], state: State, preset: Preset) -> str:
+    """The lines of the records: a heading for each section, a list item with its id for each record.
+
+    A list that is told together stands under one heading, with its numbers and a blank line on both sides; a box is
+    shown as it is.
+    """
+    lists = together(state, preset)
+    shown = {record.id: record for record in records}
+    rank = {heading: n for n, heading in enumerate(preset.headings.values())}
     lines: list[str] = []
-    heading = ""
+    heading, steps, mark, leads = "", None, ")", {}
     for record in records:
-        if _heading(record, preset) != heading:
-            heading = _heading(record, preset)
-            lines += ["", f"## {heading}", ""] if lines else [f"## {heading}", ""]
-        lines.append(f"- {record.text} ^{record.id}")
+        own = lists.get(record.id)
+        if own is None or own is not steps:
+            members = [shown[place.id] for place in own.places if place.id in shown] if own else [record]
+            above = min((_heading(r, preset) for r in members), key=lambda each: rank.get(each, len(rank)))
+            numbered = own is not None and own.places[0].numbered
+            if above != heading:
+                heading = above
+                lines += ["", f"## {heading}", ""] if lines else [f"## {heading}", ""]
+            elif numbered or (steps and steps.places[0].numbered):
+                lines.append("")
+            # Two numbered lists below each other are one, unless their marks differ.
+            mark = ")" if numbered and steps and mark == "." else "."
+            leads = own.leads(shown, mark) if own else {}
+            steps = own
+        box = f"[{'x' if state.boxes[record.id][0] else ' '}] " if record.id in state.boxes else ""
+        lines.append(f"{leads.get(record.id, '- ')}{box}{record.text} ^{record.id}")
     return "\n".join(lines)
 
 
@@ -227,6 +302,12 @@ def more(state: State, preset: Preset, shown: Collection[str]) -> str:
 
 def _short(title: str) -> str:
     return title if len(title) <= TITLE else f"{title[: TITLE - 1].rstrip()}…"
+
+
+def with_markers(summary: bytes | None, state: State, preset: Preset) -> bytes | None:
+    """The summary; where both markers are gone, with such around the lines that were in the block, as a touched one."""
+    heads = {*(f"## {heading}" for heading in (*preset.headings.values(), "Reusable knowledge")), MORE}
+    return marked(summary, state.records, state.ordinal, heads) if summary else summary
 
 
 def without_more(text: str, written: str | None) -> str:

@@ -35,11 +35,11 @@ def asked(
     refused: list[Refusal] = []
     more = {o.id: o for o in operations if o.op == "support" and o.id not in state.records}
     for operation in operations:
-        if operation.op in NEW or operation.op in OTHER:
-            made.extend(_question(operation, more.get(operation.id), state, source, made))
-        elif operation.op == "move":
+        if _arranges(operation):
             record = state.records.get(operation.id)
             refused.append(Refusal(record.text if record else operation.id, "a team arranges its memory by itself"))
+        elif operation.op in NEW or operation.op in OTHER:
+            made.extend(_question(operation, more.get(operation.id), state, source, made))
         elif operation.op not in SILENT:
             made.append(operation)
     return tuple(made), tuple(refused)
@@ -50,12 +50,18 @@ def put_back(
 ) -> tuple[dict[int, str], frozenset[int]]:
     """Which items of the file are which records, and which go, where an agent's edits do not count.
 
-    A line that was moved goes from where it is, so that it is written again where it belongs.
+    A line that was moved goes from where it is, so that it is written again where it belongs; so does one whose words
+    were only put into other blocks.
     """
-    moved = {operation.id for operation in operations if operation.op == "move"}
+    moved = {operation.id for operation in operations if _arranges(operation)}
     gone = {index for index, id in assigned.items() if id in moved}
     kept = {index: id for index, id in assigned.items() if index not in gone}
     return kept, frozenset(dropped) | gone
+
+
+def _arranges(operation: Operation) -> bool:
+    """True for what leaves the words of a line as they are."""
+    return operation.op == "move" or (operation.op == "revise" and set(operation.body) == {"markdown"})
 
 
 def _question(

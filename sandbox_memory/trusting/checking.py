@@ -24,7 +24,8 @@ from .witness import Head, Witness
 
 VOUCH = "`sandbox-memory vouch` takes in what stands there, if you trust it"
 PASTED = "if you pasted it from another memory, all is well: it gets an id of its own"
-GIVEN_OUT = "or the part of the history did that is lost"
+NAMED = 3
+"""Lines of the lost part that are named."""
 LEFT = "; `check --fix` leaves that to you"
 PUT_BACK = f"put the whole folder back from a copy (git, a snapshot), if you have one; else {VOUCH}{LEFT}"
 RETURNED = (
@@ -247,13 +248,18 @@ def _missing(path: str, digests: Sequence[str], recorded: Sequence[str]) -> Iter
 def bullets(path: str, data: bytes, state: State, ledger: Ledger) -> Iterator[Finding]:
     """List items with an id that this memory never gave out, and a file that knows of commits which are not there."""
     document = Document.parse(data)
-    lost = (document.marker or 0) > len(ledger)
-    for item in document.items:
-        if item.id.startswith("m-") and item.id not in state.records:
-            what = f"“{item.text}” carries the id {item.id}, which this memory never gave out"
-            yield Finding("forged", f"{path}:{item.line}", what, GIVEN_OUT if lost else PASTED)
-    if lost:
+    shown = split(data).block
+    last = document.marker or (shown.ordinal if shown else None) or 0
+    unknown = [item for item in document.items if item.id.startswith("m-") and item.id not in state.records]
+    for item in unknown if last <= len(ledger) else ():
+        what = f"“{item.text}” carries the id {item.id}, which this memory never gave out"
+        yield Finding("forged", f"{path}:{item.line}", what, PASTED)
+    if (document.marker or 0) > len(ledger):
         what = f"reflects commit {document.marker}, but the ledger ends with {len(ledger)}: lines of it were removed"
+        if unknown:
+            few = ", ".join(f"“{item.text}”" for item in unknown[:NAMED])
+            more = f" and {len(unknown) - NAMED:,} more" if len(unknown) > NAMED else ""
+            what += f", and with them {len(unknown):,} of the ids in it: {few}{more}"
         yield Finding("chain", path, what, PUT_BACK)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def lost_history(root: Path, layout: Layout) -> tuple[str, int]:
     """
     # The markdown is written after the ledger: read in the other order, it is never ahead.
     views = [_read(root / path) for path in (layout.handbook, layout.summary)]
-    shown = max((int(found) for data in views for found in _MARKER.findall(data)), default=0)
+    shown = highest(views)
     ledger = _read(root / layout.ledger)
     if shown > (there := ledger.count(b"\n")):
         return f"{layout.ledger} {lacking(there, shown)}", shown
@@ -100,15 +100,20 @@ def lost_history(root: Path, layout: Layout) -> tuple[str, int]:
     return "", 0
 
 
+def highest(files: Iterable[bytes]) -> int:
+    """The highest commit that a marker in these files names, wherever it stands."""
+    return max((int(found) for data in files for found in _MARKER.findall(data)), default=0)
+
+
 def lacking(there: int, shown: int) -> str:
     """What is said of a ledger with so many commits that should have more, as it follows its name."""
-    return f"has {there:,} of {_commits(shown)} left" if there else f"is gone, with a history of {_commits(shown)}"
+    return f"has {there:,} of {commits(shown)} left" if there else f"is gone, with a history of {commits(shown)}"
 
 
 def still_lost(layout: Layout, witness: Witness, ledger: Ledger) -> str:
     """The same, by what this machine knows of the history; a copy that was put back has it again."""
     gone = gone_from(witness.recall(), ledger)
-    return f"{layout.ledger}: a history of {_commits(max(gone))} is lost" if gone else ""
+    return f"{layout.ledger}: a history of {commits(max(gone))} is lost" if gone else ""
 
 
 def notes_alone(root: Path | None, layout: Layout) -> Iterator[Finding]:
@@ -118,7 +123,8 @@ def notes_alone(root: Path | None, layout: Layout) -> Iterator[Finding]:
         yield Finding("cut", layout.ledger, what.removeprefix(f"{layout.ledger} "), READ_ANEW)
 
 
-def _commits(count: int) -> str:
+def commits(count: int) -> str:
+    """`1 commit`, `1,200 commits`."""
     return f"{count:,} commit{'' if count == 1 else 's'}"
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
+import fcntl
 import hashlib
-import io
+import json
 import logging
 import os
-import posixpath
 import secrets
 import shutil
 import tarfile
@@ -16,14 +15,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
 
 from ..errors import Conflict, WorkspaceError
+from . import tarring
 
 logger = logging.getLogger("sandbox_memory")
 
-_COMPRESSIONS = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
 _BLOCK = 1 << 20
+_BEGINS = "sandbox-memory-"
+"""How the temporary folders are named; in one lie the `workspace` and `_NOTE`."""
+_NOTE = "archive.json"
+"""Says of which archive a temporary folder is, and what was unpacked; locked for as long as somebody works in it."""
+
+Files = dict[str, tuple[str, int]]
+"""Paths to digests and modes."""
 
 
 @dataclass
@@ -44,33 +49,41 @@ def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
     """The files of these folders of the archive, in a temporary folder; at the end they take their places in it.
 
     The archive is a tar file, compressed or not, as the SDK's snapshots write it. Where none of the folders is at its
-    top, but below one other folder alone, they are taken from there. Only plain files and folders come
-    out of it, and only below `folders`. Everything else in it stays as it is, byte for byte. Where nothing was changed
-    it is not written; else it is replaced in one step, and only while it is the one that was unpacked: otherwise
-    `Conflict` is raised. Then, and after any exception, work that was done is kept in a folder that the log names.
-    Raises `WorkspaceError` for what is no such archive.
+    top, but below one other folder alone, they are taken from there. Only plain files and folders come out of it, and
+    only below `folders`; a hard link there comes out as the file that it is, as far as that is in the archive.
+    Everything else in it stays as it is, byte for byte. Where nothing was changed it is not written; else it is
+    replaced in one step, and only while it is the one that was unpacked: otherwise `Conflict` is raised. Then, and
+    after any exception, work that was done is kept in a folder that the log names; so is work that an earlier process
+    left when it was killed. Raises `WorkspaceError` for what is no such archive, and for one with another link in the
+    place of a file that memory reads.
     """
     archive = archive.resolve()
-    with tempfile.TemporaryDirectory(prefix="sandbox-memory-", ignore_cleanup_errors=True) as name:
+    _tell_of_left(archive, tuple(folders))
+    with tempfile.TemporaryDirectory(prefix=_BEGINS, ignore_cleanup_errors=True) as name, _noted(Path(name)) as note:
         root = Path(name) / "workspace"
         root.mkdir()
         before = _digest(archive)
-        lead, tops = _lead(archive, tuple(folders))
-        taken = _unpack(archive, root, tuple(folders), lead)
+        lead, tops = tarring.lead(archive, folders)
+        tarring.unpack(archive, root, folders, lead)
+        taken = _files(root, folders)
+        note.write_text(_about(archive, taken))
         work = Unpacked(archive, root, tops)
         try:
             yield work
-            now = _files(root, tuple(folders))
+            now = _files(root, folders)
             if now == taken:
                 return
             if not archive.is_file() or _digest(archive) != before:
                 raise Conflict(str(archive), "it was written or removed meanwhile; nothing was packed")
-            _pack(archive, root, tuple(folders), now, lead)
+            changed = {path for path in {*taken, *now} if taken.get(path) != now.get(path)}
+            modes = {path: mode for path, (_, mode) in now.items()}
+            _replace(archive, tarring.Packing(archive, root, folders, lead, modes, changed))
         except BaseException:
-            if _files(root, tuple(folders)) != taken:
-                kept = Path(tempfile.mkdtemp(prefix="sandbox-memory-kept-")) / "workspace"
-                shutil.copytree(root, kept)
-                logger.warning("what was done in the memory of %s is kept in %s", archive, kept)
+            if _files(root, folders) != taken:
+                kept = Path(tempfile.mkdtemp(prefix=f"{_BEGINS}kept-"))
+                shutil.copytree(root, kept / "workspace")
+                (kept / _NOTE).write_text(_about(archive, taken))
+                logger.warning("what was done in the memory of %s is kept in %s", archive, kept / "workspace")
             raise
         work.changed = True
 
@@ -83,59 +96,35 @@ def is_archive(path: Path) -> bool:
         return False
 
 
-_HINT = "Name the .tar file of a snapshot, or the folder of a workspace"
+@contextmanager
+def _noted(folder: Path) -> Iterator[Path]:
+    """The note in a temporary folder, locked: as long as it is, somebody works there."""
+    with (folder / _NOTE).open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield folder / _NOTE
 
 
-def _lead(archive: Path, folders: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """What stands before the folders in the archive, `./`, `NAME/` or `./NAME/`; and the names at its top."""
-    try:
-        with tarfile.open(archive) as tar:
-            told = [member.name for member in tar]
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", _HINT) from error
-    names = [posixpath.normpath(name).split("/") for name in told]
-    tops = sorted({name[0] for name in names} - {"", ".", ".."})
-    below = {name[0] for name in names if len(name) > 1 and name[1] in folders and name[0] in tops}
-    alone = len(below) == 1 and not set(tops).intersection(folders)
-    dot = "./" if not alone or any(name.startswith("./") for name in told) else ""
-    return f"{dot}{below.pop()}/" if alone else dot, tuple(tops)
+def _about(archive: Path, files: Files) -> str:
+    return json.dumps({"archive": str(archive), "files": files})
 
 
-def _unpack(archive: Path, root: Path, folders: tuple[str, ...], lead: str) -> dict[str, tuple[str, int]]:
-    try:
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                path = _inside(member.name, folders, lead)
-                if path is None or not (member.isdir() or member.isreg()):
-                    continue
-                target = root / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if member.isdir():
-                    target.mkdir(exist_ok=True)
-                elif (source := tar.extractfile(member)) is not None:
-                    target.write_bytes(source.read())
-                    target.chmod(member.mode & 0o777 | 0o600)
-            assert tar.fileobj is not None
-            tar.fileobj.seek(tar.offset)
-            if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-                raise tarfile.ReadError("it is cut off")
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise WorkspaceError(str(archive), f"cannot be unpacked ({error})", _HINT) from error
-    return _files(root, folders)
+def _tell_of_left(archive: Path, folders: tuple[str, ...]) -> None:
+    """Name the work of earlier processes that never came into the archive: they were killed, or it was in their way."""
+    for note in sorted(Path(tempfile.gettempdir()).glob(f"{_BEGINS}*/{_NOTE}")):
+        with suppress(OSError, ValueError, TypeError, AttributeError), note.open("rb") as file:
+            if os.fstat(file.fileno()).st_uid != os.geteuid():
+                continue
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            about, root = json.load(file), note.parent / "workspace"
+            now = {path: list(facts) for path, facts in _files(root, folders).items()}
+            if about["archive"] == str(archive) and about["files"] != now:
+                told = (
+                    "an earlier edit of %s did not come into it; its files are in %s, remove that once it is dealt with"
+                )
+                logger.warning(told, archive, root)
 
 
-def _inside(name: str, folders: tuple[str, ...], lead: str) -> str | None:
-    """The path of a member below one of the folders, without what leads to them; None for any other."""
-    path = posixpath.normpath(name)
-    top = lead.removeprefix("./")
-    if not path.startswith(top):
-        return None
-    path = path[len(top) :]
-    inside = any(path == folder or path.startswith(f"{folder}/") for folder in folders)
-    return path if inside and not path.startswith(("/", "..")) and "\0" not in path else None
-
-
-def _files(root: Path, folders: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+def _files(root: Path, folders: Sequence[str]) -> Files:
     """The digest and the mode of every plain file in the folders."""
     found = {}
     for folder in folders:
@@ -158,71 +147,20 @@ def _digest(path: Path) -> str:
     return made.hexdigest()
 
 
-def _pack(archive: Path, root: Path, folders: tuple[str, ...], files: dict[str, tuple[str, int]], lead: str) -> None:
-    """Write the archive anew: every member that is not ours as it was, then ours; and put it in the old one's place."""
+def _replace(archive: Path, packing: tarring.Packing) -> None:
+    """Write the archive anew and put it in the old one's place."""
     beside = archive.with_name(f".{archive.name}.{secrets.token_hex(4)}.tmp")
     status = archive.stat()
     try:
         with os.fdopen(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with tarfile.open(archive) as old, _written(file, archive) as new:
-                new.pax_headers = dict(old.pax_headers)
-                seen: set[str] = set()
-                for member in old:
-                    path = _inside(member.name, folders, lead)
-                    if path is None or not (member.isreg() or member.isdir()):
-                        new.addfile(member, old.extractfile(member) if member.isreg() else None)
-                    elif member.isdir():
-                        new.addfile(member)
-                        seen.add(path)
-                    elif path in files and path not in seen:
-                        _add(new, root / path, member)
-                        seen.add(path)
-                for path in sorted(files):
-                    if path not in seen:
-                        _parents(new, path, seen, lead)
-                        _add(new, root / path, _made(f"{lead}{path}", files[path][1], status))
+            packing.write(file)
             file.flush()
             os.fchmod(file.fileno(), status.st_mode & 0o777)
             with suppress(PermissionError):
                 os.fchown(file.fileno(), status.st_uid, status.st_gid)
             os.fsync(file.fileno())
         beside.replace(archive)
-    except (tarfile.TarError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError) as error:
         with suppress(OSError):
             beside.unlink()
         raise WorkspaceError(str(archive), f"cannot be packed ({error})", "Nothing in it was changed") from error
-
-
-def _parents(new: tarfile.TarFile, path: str, seen: set[str], lead: str) -> None:
-    parts = path.split("/")[:-1]
-    for length in range(1, len(parts) + 1):
-        folder = "/".join(parts[:length])
-        if folder not in seen:
-            seen.add(folder)
-            made = tarfile.TarInfo(f"{lead}{folder}")
-            made.type, made.mode = tarfile.DIRTYPE, 0o700
-            new.addfile(made)
-
-
-def _made(name: str, mode: int, like: os.stat_result) -> tarfile.TarInfo:
-    made = tarfile.TarInfo(name)
-    made.mode, made.uid, made.gid = mode, like.st_uid, like.st_gid
-    return made
-
-
-def _add(new: tarfile.TarFile, path: Path, member: tarfile.TarInfo) -> None:
-    data, status = path.read_bytes(), path.stat()
-    made = copy.copy(member)
-    made.size, made.mode, made.mtime = len(data), member.mode, status.st_mtime
-    made.pax_headers = {key: value for key, value in member.pax_headers.items() if key not in ("size", "mtime")}
-    new.addfile(made, io.BytesIO(data))
-
-
-def _written(file: IO[bytes], like: Path) -> tarfile.TarFile:
-    """An archive to be written, compressed as the other one is."""
-    with like.open("rb") as other:
-        head = other.read(6)
-    kind = next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), "")
-    # The stubs take the mode as a literal only.
-    mode: Any = f"w:{kind}"
-    return tarfile.open(fileobj=file, mode=mode)

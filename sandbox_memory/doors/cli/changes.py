@@ -106,7 +106,7 @@ def _process(held: Held, place: Place, screen: Screen, model: str | None, *, aga
 
     generate = generating(memory.pipeline.generate)
     names = [str(generate.phase_one_model), str(generate.phase_two_model)]
-    held.told(*report.failed.values())
+    held.told(*report.failed.values(), *(refusal.why for refusal in report.refused))
     done = not (report.failed or facts["unconsolidated"] or any(entry.get("cause") for entry in facts["pending"]))
     if not screen.as_json:
         if before and before != now:

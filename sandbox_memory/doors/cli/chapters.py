@@ -38,7 +38,7 @@ class Chapter:
     def operations(self) -> list[Mapping[str, Any]]:
         """What is told of it: of a forgetting what was asked for, of anything else all."""
         own = [o for commit in reversed(self.commits) for o in commit["operations"] if o["op"] != "usage"]
-        return [o for o in own if o["op"] not in _CLEANING] if self.kind == "forgotten" else own
+        return [o for o in own if o["op"] not in _CLEANING and not _stays(o)] if self.kind == "forgotten" else own
 
     @property
     def reading(self) -> tuple[str, str]:
@@ -84,6 +84,11 @@ def chapters(commits: Sequence[Mapping[str, Any]]) -> list[Chapter]:
                 found[-1] = Chapter("read", before.commits, last=False)
             found.append(Chapter("one", (commit,)))
     return found[::-1]
+
+
+def _stays(operation: Mapping[str, Any]) -> bool:
+    """True of a line that a forgetting wrote down anew as it is, since its history went."""
+    return operation["op"] == "restate" and bool(operation.get("marks", {}).get("same"))
 
 
 def _named(stems: Sequence[str]) -> str:

@@ -25,6 +25,10 @@ LONGEST = 60
 """Characters of a text that an offer shows."""
 
 
+_BACK = (Status.DELETED, Status.RETIRED, Status.SUPERSEDED)
+_IN = (Status.ACTIVE, Status.HELD)
+
+
 def records(ctx: typer.Context, incomplete: str) -> Offers:
     """The ids of what is remembered."""
     known = _known(ctx)
@@ -32,10 +36,13 @@ def records(ctx: typer.Context, incomplete: str) -> Offers:
 
 
 def gone(ctx: typer.Context, incomplete: str) -> Offers:
-    """The ids of what `restore` can bring back."""
+    """The ids of what `restore` can bring back; with a time, also of what it can make what it was then."""
     known = _known(ctx)
-    back = (Status.DELETED, Status.RETIRED, Status.SUPERSEDED)
-    return _offers(incomplete, ((r.id, r.text) for r in known[0].records.values() if r.status in back) if known else ())
+    if known and ctx.params.get("as_of"):
+        return _offers(incomplete, ((r.id, r.text) for r in known[0].records.values() if r.status in (*_IN, *_BACK)))
+    return _offers(
+        incomplete, ((r.id, r.text) for r in known[0].records.values() if r.status in _BACK) if known else ()
+    )
 
 
 def reasons(ctx: typer.Context, incomplete: str) -> Offers:

@@ -6,9 +6,17 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+
+import typer
 
 from ...errors import SandboxMemoryError
 from .places import EDITED, Misuse, Place, around, find, shown
@@ -37,27 +45,88 @@ AT_A_LINE = {
     "jed": "{file} -g {line}",
 }
 """How editors are told the line: what stands before the file's name, or in the place of it."""
+PATIENCE = 3.0
+"""Seconds that an editor has to close when it is told to."""
 
 
-def at_work(path: Path, line: int = 0, archive: Path | None = None) -> None:
+@dataclass
+class Ending:
+    """What `deferred` has held back: the number of a signal that asks to end, 0 for none, and the open editor."""
+
+    number: int = 0
+    editor: subprocess.Popen[bytes] | None = None
+
+    def pass_on(self) -> None:
+        """Tell the editor to end, and end it if it does not."""
+        if self.editor and self.number:
+            with suppress(OSError):
+                self.editor.send_signal(self.number)
+            last = threading.Timer(PATIENCE, self.editor.kill)
+            last.daemon = True
+            last.start()
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        self.pass_on()
+
+
+@contextmanager
+def deferred(archive: Path) -> Iterator[Ending]:
+    """A hangup or a request to end closes the editor alone; the process ends when the block is done.
+
+    For what is lost otherwise: an `archive` has what was saved only once it is packed.
+    """
+    ending = Ending()
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
+    numbers = [each for each in (signal.SIGHUP, signal.SIGTERM) if signal.getsignal(each) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, ending)
+    try:
+        yield ending
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+    if ending.number:
+        with suppress(OSError):  # after a hangup there is no terminal
+            typer.echo(f"ended by a signal; what was saved until then is in {archive}", err=True)
+        raise SystemExit(128 + ending.number)
+
+
+def at_work(path: Path, line: int = 0, archive: Path | None = None, ending: Ending | None = None) -> None:
     """Open the file, at that line where the editor knows how, and come back when the editor has closed.
 
     One of an `archive` is there for that time only.
 
     Raises `Misuse` where no editor is known, `SandboxMemoryError` for one that cannot be started or fails.
     """
-    words = calling(_editor(), path, line)
+    words, ending = calling(_editor(), path, line), ending or Ending()
+    if ending.number:
+        return
     try:  # its screen is the terminal's, whatever becomes of our output
-        output = None if sys.stdout.isatty() else 2
-        code = subprocess.run(words, stdout=output, check=False).returncode
+        code = _run(words, None if sys.stdout.isatty() else 2, ending)
     except OSError as error:
         raise Misuse(
             f"the editor {words[0]} cannot be started: {error.strerror or error}; name another in EDITOR"
         ) from error
-    if code:
+    if code and not ending.number:
         after = f"what it saved in {shown(path)} is taken in by the next command"
         after = f"{archive} was not changed" if archive else after
         raise SandboxMemoryError(f"the editor {words[0]} ended with {code}; {after}")
+
+
+def _run(words: list[str], output: int | None, ending: Ending) -> int:
+    with subprocess.Popen(words, stdout=output) as editor:
+        ending.editor = editor
+        ending.pass_on()  # of a signal that came in while it was started
+        try:
+            return editor.wait()
+        except BaseException:
+            editor.kill()
+            raise
+        finally:
+            ending.editor = None
 
 
 def target(word: str) -> tuple[str, int] | None:

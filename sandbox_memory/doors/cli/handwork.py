@@ -1,4 +1,4 @@
-"""What a person does to single lines: `add`, `edit`, `pin`, `delete`, `restore`."""
+"""What a person does to single lines: `add`, `edit`, `pin`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ...governance.lifetime import NEVER, ttl_of
+from ...governance.lifetime import NEVER, exactly, ttl_of
 from ...records import Kind, Record
 from ...workspace.archive import Unpacked, is_archive, unpacked
 from . import completing, places, timeline, values
 from .chapters import chapters
 from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
-from .editing import at_work, found, target
+from .editing import Ending, at_work, deferred, found, target
 from .helped import Command
 from .places import Misuse, Place
 from .screen import GOOD, ID, WARN, Screen, kept, listed, many
@@ -56,7 +56,8 @@ def add(
     memory = opened(place)
     record = memory.add(text, kind=kind, group=group, **_life(ttl, expires, importance, pin))
     if as_json:
-        screen.document({**values.heading(place, memory), "record": values.standing(memory, record)})
+        waits = {"waits": _not_yet(place.root / memory.layout.handbook) or None}
+        screen.document({**values.heading(place, memory), "record": values.standing(memory, record), **waits})
         return
     screen.column(record.id, record.text, width=14, style=ID)
     where = kept(place.path(memory.layout.handbook), "")
@@ -68,6 +69,8 @@ def add(
     else:
         screen.line(("remembered", GOOD), " in ", where, place_in, indent=14, hang=2)
     _set(screen, record)
+    if (told := memory.why(record.id).told).when == "never":
+        screen.line((f"told {values.TOLD[told.why]}", WARN), indent=14, hang=2)
     if record.trust.label != "hand":
         why = "as the agent's word: a session is open, whose agent may give commands too; a key tells you from it"
         screen.line((why, WARN), indent=14, hang=2)
@@ -144,6 +147,7 @@ def _in_editor(
     path: Path | None = None,
     line: int = 0,
     archive: Unpacked | None = None,
+    ending: Ending | None = None,
 ) -> None:
     from ...pipeline.saving import Saves  # brings watchdog along
     from ..opening import run
@@ -165,8 +169,10 @@ def _in_editor(
     before, saves = memory.pipeline.store.ledger, Saves(memory.pipeline)
     inside = Path(os.path.relpath(path, place.root)).as_posix()
     saves.know([inside])
-    at_work(path, line, archive.archive if archive else None)
+    at_work(path, line, archive.archive if archive else None, ending)
     lines = run(saves.take_in([inside]))
+    if ending and ending.number:
+        return  # to nobody: the terminal may be gone
     commits = memory.history()[: len(memory.pipeline.store.ledger) - len(before)]
     changes = memory.adopted - told
     memory.pipeline.adopted, memory.pipeline.noted.lines = told, held  # what came since is told here
@@ -175,7 +181,7 @@ def _in_editor(
         screen.document({**values.heading(place, memory), **document})
         return
     shown = [each for each in commits if {operation["op"] for operation in each["operations"]} - {"prose", "usage"}]
-    timeline.history(screen, chapters(shown))
+    timeline.history(screen, chapters(shown), timeline.moments(memory.pipeline.store.ledger.commits))
     if shown:
         screen.gap()
     if not changes and not lines and (later := _not_yet(path)):
@@ -190,8 +196,8 @@ def _in_editor(
 
 def _in_snapshot(archive: Path, memories: str | None, sessions: str | None, screen: Screen) -> None:
     folders = {(memories or "memories").partition("/")[0], (sessions or "sessions").partition("/")[0]}
-    with unpacked(archive, sorted(folders)) as work:
-        _in_editor(places.find(work.root, memories, sessions), screen, archive=work)
+    with deferred(archive) as ending, unpacked(archive, sorted(folders)) as work:
+        _in_editor(places.find(work.root, memories, sessions), screen, archive=work, ending=ending)
     if not screen.as_json and work.changed:
         told = "; a session whose workspace is still there goes on with that, not with its snapshot"
         screen.line(("packed again into ", GOOD), kept(str(archive)), told)
@@ -225,65 +231,15 @@ def pin(
         screen.line((f"{many(len(records), 'memory', 'memories')} not pinned any more", GOOD), indent=14)
 
 
-@app.command(cls=Command, epilog="Example: sandbox-memory delete m-7f3a9c2b1d")
-def delete(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.records)],
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Take memories out of sight; `restore` brings them back.
-
-    No run is told them any more, as if you had deleted their lines in MEMORY.md. Nothing is erased: the conversations
-    and the history keep the words. `forget` erases these too, for good.
-    """
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    known = memory.adopt().state.visible()
-    names = sorted(dict.fromkeys(id.lstrip("^") for id in ids), key=lambda id: id in known)
-    records = [memory.delete(id) for id in names]  # one that is not there first, so that it ends before the others go
-    if as_json:
-        screen.document({**values.heading(place, memory), "deleted": values.all_of(memory, records)})
-        return
-    for record in records:
-        screen.column(record.id, record.text, width=14, style=ID)
-    call = f"sandbox-memory restore {' '.join(names)}"
-    back = f"; `{call}` brings {'it' if len(names) == 1 else 'them'} back"
-    screen.line((f"{many(len(records), 'memory', 'memories')} deleted", GOOD), back, indent=14, hang=2)
-
-
-@app.command(cls=Command, epilog="Example: sandbox-memory restore m-7f3a9c2b1d")
-def restore(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", hidden=True, autocompletion=completing.gone)],
-    workspace: WorkspaceOption = None,
-    memories: MemoriesOption = None,
-    sessions: SessionsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Bring back what expired, or was let go, deleted or superseded.
-
-    `show --all` lists these. What was forgotten does not come back.
-    """
-    place, screen = places.find(workspace, memories, sessions), Screen(as_json=as_json)
-    memory = opened(place)
-    records = memory.restore(*ids)
-    if as_json:
-        restored = [values.standing(memory, record) for record in records]
-        screen.document({**values.heading(place, memory), "restored": restored})
-        return
-    for record in records:
-        screen.column(record.id, record.text, width=14, style=ID)
-    screen.line((f"{many(len(records), 'memory', 'memories')} brought back", GOOD), indent=14)
-
-
 def _not_yet(path: Path) -> str:
     """When a file will be written and taken in that is left alone as it stands; empty for one that is not."""
-    from ...pipeline import acknowledging, legible
+    from ...pipeline import acknowledging, legible, store
 
     data = acknowledging.read(path)
     if data is None:
         return "once it can be read"
+    if len(data) > store.LARGEST_VIEW:
+        return f"once it has no more than {store.LARGEST_VIEW >> 20} MiB"
     if why := legible.set_aside(data):
         return "once the merge conflict in it is solved" if "conflict" in why else "once it is saved as UTF-8"
     return ""
@@ -292,7 +248,9 @@ def _not_yet(path: Path) -> str:
 def _set(screen: Screen, record: Record) -> None:
     """What a line has beside its words."""
     said = {"pinned": True} if record.pinned else {}
-    if told := timeline.marks({**said, **({"expires": record.expires} if record.expires else {})}):
+    if record.expires:
+        screen.line((f"expires {exactly(record.expires)}", WARN), indent=14, hang=2)
+    if told := timeline.marks(said):
         screen.line((told, WARN), indent=14, hang=2)
 
 

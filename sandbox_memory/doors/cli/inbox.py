@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...proposals import NAMED
 from . import completing, places, values
 from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, app, opened
 from .helped import Command
@@ -28,6 +29,9 @@ def inbox(
     words: Annotated[
         str, typer.Option("--words", metavar="TEXT", help="With one --accept: remember these words instead.")
     ] = "",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Name each of the lines that a question about many is about.")
+    ] = False,
     memories: MemoriesOption = None,
     sessions: SessionsOption = None,
     as_json: JsonOption = False,
@@ -68,6 +72,12 @@ def inbox(
         return
     for question in waiting:
         screen.column(question.id, question.question, (f"  from {question.source}", FAINT), width=14, style=ID)
+        shown = question.lines if verbose else question.lines[:NAMED]
+        for text in shown:
+            screen.line(text, indent=14, hang=2)
+        if len(shown) < len(question.lines):
+            more = f"and {len(question.lines) - len(shown):,} more; --verbose names them all"
+            screen.line((more, FAINT), indent=14)
     screen.gap()
     screen.line(
         kept(f"{place.command('inbox')} --accept {waiting[0].id}"), ("  or --refuse; or tick it in", FAINT), hang=2

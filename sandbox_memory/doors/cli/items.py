@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...rollouts.rendering import listed, render
 
 if TYPE_CHECKING:
-    from ...inquiry import Receipt
+    from ...receipts import Receipt
 
 
 def places(root: Path, receipts: Iterable[Receipt]) -> dict[tuple[str, int, int], str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from ...errors import HistoryLost
 from .screen import complain
 
 if TYPE_CHECKING:
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
     from .helped import Held
 
 ADVICE = (
-    "put the whole folder back from a copy (git, a snapshot), if you have one; `sandbox-memory vouch` then says that "
-    "what stands there counts. `sandbox-memory check` tells more"
+    "until that is settled nothing is taken in or written. Put the whole folder back from a copy (git, a snapshot), if "
+    "you have one; `sandbox-memory vouch` says that what stands there counts. `sandbox-memory check` tells more"
 )
 SEEN: ContextVar[dict[str, tuple[str, int]]] = ContextVar("sandbox_memory_lost", default={})  # noqa: B039 - set before use
 """What was lost of each memory when the command opened it, by its folder."""
@@ -33,6 +35,9 @@ def tell(memories: list[OpenMemory], held: Held) -> None:
     from ...trusting.reporting import still_lost
     from ...trusting.witness import Head
 
+    if isinstance(getattr(sys.exc_info()[1], "__cause__", None), HistoryLost):
+        held.told(*(memory.layout.ledger for memory in memories))  # the error that ends the command says it
+        return
     for memory in {memory.layout.memories_dir: memory for memory in memories}.values():
         store, layout = memory.pipeline.store, memory.layout
         what, commits = SEEN.get().get(layout.memories_dir, ("", 0))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ...layout import load_preset, preset_names
-from . import completing, places, reports, values, views
+from . import completing, places, reports, timeline, values, views
 from .common import JsonOption, MemoriesOption, PathArgument, SessionsOption, app, opened
 from .helped import NOT_DONE, Command
 from .screen import GOOD, STRONG, Screen, many
@@ -72,7 +72,7 @@ def show(
             when = {"as_of": {"commit": then.commit, "at": then.at}}
             screen.document({**values.heading(place, memory), **when, "records": records})
         else:
-            views.then(screen, then)
+            views.then(screen, then, timeline.moments(memory.pipeline.store.ledger.commits))
         return
     state, items = memory.state(), memory.items()
     visible = state.visible()

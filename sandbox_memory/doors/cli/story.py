@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from ...records import Status
 from . import completing, places, timeline, values, whys
@@ -22,11 +23,13 @@ MOST = 1000
 
 
 @app.command(
-    cls=Command, epilog="Examples: sandbox-memory why memories/MEMORY.md:12; sandbox-memory why memories/MEMORY.md"
+    cls=Command,
+    epilog="Examples: sandbox-memory why memories/MEMORY.md:12; sandbox-memory why 'staging port'; "
+    "sandbox-memory why memories/MEMORY.md",
 )
 def why(
     target: Annotated[
-        str | None, typer.Argument(metavar="FILE:LINE|ID|FILE", hidden=True, autocompletion=completing.reasons)
+        str | None, typer.Argument(metavar="FILE:LINE|ID|WORDS|FILE", hidden=True, autocompletion=completing.reasons)
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every line of MEMORY.md.")] = False,
     workspace: WorkspaceOption = None,
@@ -36,11 +39,14 @@ def why(
 ) -> None:
     """Show who said it, when, and where.
 
-    For a line of MEMORY.md or memory_summary.md, or for an id such as m-7f3a9c2b1d: the quotes, looked up in the
-    transcripts now, and what happened to the memory since. For a file without a line: each line of it with a quote.
+    For a line of MEMORY.md or memory_summary.md, by its number, by an id such as m-7f3a9c2b1d, or by words that no
+    other line has: the quotes, looked up in the transcripts now, and what happened to the memory since. For a file
+    without a line: each line of it with a quote.
     """
     if everything == (target is not None):
-        raise Misuse("say what to explain: FILE:LINE, an ID, or a FILE; or --all alone for all of MEMORY.md")
+        raise Misuse(
+            "say what to explain: FILE:LINE, an ID, WORDS of a line, or a FILE; or --all alone for all of MEMORY.md"
+        )
     target = target or "MEMORY.md"
     whole = target.rsplit("/", 1)[-1] in ("MEMORY.md", "memory_summary.md")
     if memories is None and (file := places.of_file(f"{target}:1" if whole else target, workspace)):
@@ -62,7 +68,9 @@ def why(
     reason = memory.why(target)
     left = memory.standing(reason.record.id) if reason.record.status is Status.DELETED else []
     if as_json:
-        standing = {"standing": [asdict(found) for found in left]} if left else {}
+        standing: dict[str, Any] = {"standing": [asdict(found) for found in left]} if left else {}
+        standing |= {"asked": {"file": memory.layout.summary, "line": n}} if (n := _in_summary(target)) else {}
+        standing["said_before"] = [values.wording(each) for each in memory.wordings(reason.record.id)]
         screen.document({**values.heading(place, memory), **values.reason(memory, reason), **standing})
         return
     from .items import places as places_of
@@ -70,8 +78,20 @@ def why(
     line = next((item.line for item in memory.items() if item.id == reason.record.id), 0)
     handbook = place.path(memory.layout.handbook)
     found = places_of(place.root, reason.receipts)
-    whys.why(screen, reason, kept(f"{handbook}:{line}" if line else handbook, ""), found)
+    times = timeline.moments(memory.pipeline.store.ledger.commits)
+    stands = kept(f"{handbook}:{line}" if line else handbook, "")
+    if asked := _in_summary(target):  # the line that was asked for, and the one that it is told from
+        summary = place.path(memory.layout.summary)
+        stands = kept(f"{summary}:{asked}", "").append_text(Text(", told from ")).append_text(stands)
+    whys.why(screen, reason, stands, found, times)
+    whys.said_before(screen, memory.wordings(reason.record.id), reason.record, times)
     whys.left_over(screen, reason.record.id, list(dict.fromkeys(place.path(found.path) for found in left)))
+
+
+def _in_summary(target: str) -> int:
+    """The line of `memory_summary.md` that was asked for; 0 for what is none."""
+    file, _, number = target.strip().rpartition(":")
+    return int(number) if file.rsplit("/", 1)[-1] == "memory_summary.md" and number.isdigit() else 0
 
 
 @app.command(cls=Command, epilog="Example: sandbox-memory history -n 5")
@@ -100,7 +120,7 @@ def history(
     if not commits:
         screen.line("Nothing has happened yet.")
     told = [Chapter("one", (commit,)) for commit in commits] if everything else chapters(commits)
-    timeline.history(screen, told[:number])
+    timeline.history(screen, told[:number], timeline.moments(memory.pipeline.store.ledger.commits))
     if older := sum(len(chapter.commits) for chapter in told[number:]) if number else 0:
         screen.gap()
         screen.line((f"{many(older, 'older commit')} left out", FAINT))
@@ -124,7 +144,7 @@ def diff(
     memory = opened(place)
     found = memory.diff(before, after)
     if not as_json:
-        timeline.difference(screen, found)
+        timeline.difference(screen, found, timeline.moments(memory.pipeline.store.ledger.commits))
         return
     document = {
         "from": {"commit": found.before.commit, "at": found.before.at},

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from ...folding.past import UNITS
+from ...governance.lifetime import later, moment
 from ...records import Record, Status
 from .chapters import Chapter
 from .reports import plain_cause
@@ -12,6 +15,8 @@ from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Part, Screen, many, when
 
 if TYPE_CHECKING:
     from ...folding.between import Difference
+    from ...folding.past import Then
+    from ...ledger import Commit
     from ...pipeline.undoing import Undone
 
 DONE = {
@@ -39,6 +44,7 @@ DONE = {
     "write_skill": "skill written",
     "drop_skill": "skill gone",
     "prose": "noted",
+    "arrange": "arranged",
     "vouch": "vouched for",
     "erase": "forgotten",
     "erased": "erased",
@@ -47,6 +53,7 @@ DONE = {
     "drop_rollout": "erased",
 }
 OUTSIDE = "what a person wrote there outside of the block"
+LISTS = "which lines are steps, in what order, and which boxes are ticked"
 WORDED = ("add", "revise", "support", "supersede", "merge", "move", "delete", "restore", "retire", "hold", "release")
 """What is done to a memory, which has words unless they were erased."""
 MAKERS = {
@@ -65,14 +72,46 @@ MAKERS = {
 }
 
 
-def history(screen: Screen, told: Sequence[Chapter]) -> None:
-    """The chapters of a history, newest first, with what was done in each."""
+def moments(commits: Sequence[Commit]) -> dict[int, str]:
+    """When each commit was made, by its number, in the local zone and as `--as-of` takes it to mean that commit.
+
+    That is to the minute, and finer where the next commit was made within it.
+    """
+    found, latest = dict[int, str](), ""
+    ends = [latest := later(commit.at, latest) for commit in commits][1:]
+    for commit, end in zip(commits, [*ends, ""], strict=False):
+        try:
+            found[commit.ordinal] = _moment(moment(commit.at), moment(end) if end else None)
+        except (ValueError, OverflowError):
+            found[commit.ordinal] = commit.at
+    return found
+
+
+def _moment(at: datetime, end: datetime | None) -> str:
+    local = at.astimezone()
+    for unit, form in zip(UNITS, ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"), strict=True):
+        begun = local - timedelta(seconds=local.second if unit > UNITS[1] else 0, microseconds=local.microsecond)
+        if end is None or begun + unit <= end:
+            return f"{local:{form}}"
+    return local.isoformat(" ", "milliseconds")[:23]
+
+
+def asked(then: Then) -> str:
+    """A moment that was asked for, as it was; see `folding.past.as_of`."""
+    local = moment(then.at).astimezone()
+    if local.microsecond < 999_000:
+        return local.isoformat(" ", "milliseconds")[:23]
+    return f"{local:%Y-%m-%d %H:%M}" if local.second == 59 else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def history(screen: Screen, told: Sequence[Chapter], times: Mapping[int, str]) -> None:
+    """The chapters of a history, newest first, with what was done in each; `times` are `moments`."""
     for number, chapter in enumerate(told):
         if number:
             screen.gap()
         newest, oldest = chapter.commits[0], chapter.commits[-1]
-        by, span = MAKERS.get(oldest["actor"], oldest["actor"]), [when(oldest["at"]), when(newest["at"])]
-        at = span[0] if span[0] == span[1] else f"{span[0]} to {span[1].removeprefix(span[0][:11])}"
+        by, at, since = MAKERS.get(oldest["actor"], oldest["actor"]), times[newest["commit"]], when(oldest["at"])
+        at = at if at.startswith(since) else f"{since} to {at.removeprefix(since[:11])}"
         screen.line((chapter.numbers, STRONG), f"  {at}  ", (by, FAINT), hang=2)
         operations = chapter.operations
         if chapter.kind == "read" and (len(chapter.commits) > 1 or not operations):
@@ -101,7 +140,7 @@ def _together(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _operation(screen: Screen, operation: Mapping[str, Any]) -> None:
     op, text, before = operation["op"], operation["text"], operation["before"]
-    text = plain_cause(text) if op == "fail" else OUTSIDE if op == "prose" else text
+    text = plain_cause(text) if op == "fail" else OUTSIDE if op == "prose" else LISTS if op == "arrange" else text
     style = {"delete": WARN, "forget": WARN, "fail": BAD, "add": GOOD}.get(op, "")
     id = f"commit {operation['id']}" if op == "undo" else operation["id"]
     parts: list[Part] = [(id, ID), f"  {text}" if text and op != "undo" else ""]
@@ -124,6 +163,10 @@ def done(operation: Mapping[str, Any]) -> str:
         return "withdrawn" if said.get("undone") else "accepted" if operation["accepted"] else "refused"
     if op == "revise" and operation["before"] == "" and said.get("pinned") is not None and len(said) == 1:
         return "pinned" if said["pinned"] else "unpinned"
+    if op == "restate" and said.get("same"):
+        return "stays"
+    if op == "revert" and said.get("status"):
+        return AGAIN.get(said["status"], DONE[op])
     return DONE.get(op, str(op))
 
 
@@ -136,8 +179,8 @@ def marks(said: Mapping[str, Any]) -> str:
         parts.append(f"expires {when(said['expires'])}" if said["expires"] else "does not expire any more")
     if "importance" in said:
         parts.append(f"importance {said['importance']:g}")
-    if said.get("status"):
-        parts.append(STANDS.get(said["status"], said["status"]))
+    if "as_of" in said:
+        parts.append(f"as of commit {said['as_of']}")
     if said.get("group") or said.get("section"):
         parts.append("to " + " › ".join(part for part in (said.get("group"), said.get("section")) if part))
     parts += [f"{said['reason']}"] if said.get("reason") else []
@@ -146,19 +189,28 @@ def marks(said: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-STANDS = {
-    Status.ACTIVE.value: "back in sight",
-    Status.DELETED.value: "deleted",
-    Status.SUPERSEDED.value: "superseded",
-    Status.RETIRED.value: "let go",
+AGAIN = {
+    Status.ACTIVE.value: "back",
+    Status.DELETED.value: "out again",
+    Status.SUPERSEDED.value: "out again",
+    Status.RETIRED.value: "out again",
     Status.HELD.value: "put aside",
 }
+"""What setting a record back did, by where that leaves it."""
 
 
-def difference(screen: Screen, found: Difference) -> None:
+def point(then: Then, times: Mapping[int, str]) -> list[Part]:
+    """A moment that was looked at: the time that was asked for, if it was one, and the commit that it is after."""
+    made = times[then.commit]
+    if then.at == then.since:
+        return [(f"commit {then.commit}", STRONG), (f", {made}", FAINT)]
+    return [(asked(then), STRONG), (f", after commit {then.commit} of {made}", FAINT)]
+
+
+def difference(screen: Screen, found: Difference, times: Mapping[int, str]) -> None:
     """What came, went and changed between two times."""
     for label, then in (("from", found.before), ("to", found.after)):
-        screen.column(label, (f"commit {then.commit}", STRONG), (f", {when(then.at)}", FAINT), width=6)
+        screen.column(label, *point(then, times), width=6)
     if not (found.added or found.gone or found.changed):
         screen.gap()
         screen.line("Nothing of what is remembered differs.")
@@ -176,39 +228,59 @@ def difference(screen: Screen, found: Difference) -> None:
 
 
 def _changed(screen: Screen, old: Record, new: Record) -> None:
-    was: list[str] = [old.text] if old.text != new.text else []
+    screen.column(new.id, new.text, (was(old, new), FAINT), width=14, indent=2, style=ID)
+
+
+def was(old: Record, new: Record) -> str:
+    """What a record was before, in brackets: its words, where it stood, and what it had beside them, as they differ."""
+    parts: list[str] = [old.text] if old.text != new.text else []
     if (old.group, old.section) != (new.group, new.section):
-        was.append("under " + " › ".join(part for part in (old.group, old.section) if part))
+        parts.append("under " + " › ".join(part for part in (old.group, old.section) if part))
     if old.kind is not new.kind:
-        was.append(f"a {old.kind.value}")
+        parts.append(f"a {old.kind.value}")
     if old.pinned is not new.pinned:
-        was.append("pinned" if old.pinned else "not pinned")
+        parts.append("pinned" if old.pinned else "not pinned")
+    if old.importance != new.importance:
+        parts.append(f"importance {old.importance:g}")
     if old.expires != new.expires:
-        was.append(f"expiring {when(old.expires)}" if old.expires else "without expiry")
-    screen.column(new.id, new.text, (f" (was: {'; '.join(was)})", FAINT) if was else "", width=14, indent=2, style=ID)
+        parts.append(f"expiring {when(old.expires)}" if old.expires else "without expiry")
+    return f" (was: {'; '.join(parts)})" if parts else ""
 
 
 def undone(screen: Screen, found: Undone, *, dry: bool) -> None:
     """What taking commits back did, or would do."""
+    out, back, other, kept, asked, gone = (
+        ("goes out", "comes back", "changes", "stays", "is asked", "is withdrawn")
+        if dry
+        else ("taken out", "put back", "changed", "kept", "asked", "withdrawn")
+    )
     for old, new in found.changed:
         if old.status is Status.ACTIVE and new.status is not Status.ACTIVE:
-            screen.column("out", (old.id, ID), f"  {old.text}", width=9, style=WARN)
+            screen.column(out, (old.id, ID), f"  {old.text}", style=WARN)
         elif old.status is not Status.ACTIVE and new.status is Status.ACTIVE:
-            screen.column("back", (new.id, ID), f"  {new.text}", width=9, style=GOOD)
+            screen.column(back, (new.id, ID), f"  {new.text}", style=GOOD)
         else:
-            was = f" (was: {old.text})" if old.text != new.text else ""
-            screen.column("changed", (new.id, ID), f"  {new.text}", (was, FAINT), width=9)
+            before = was(old, new) or " (with the quotes, and as whose word, as it was)"
+            screen.column(other, (new.id, ID), f"  {new.text}", (before, FAINT))
     for record in found.kept:
-        screen.column("stays", (record.id, ID), f"  {record.text}", (" (worked on by hand since)", FAINT), width=9)
+        why = (" (worked on by hand or written again since)", FAINT)
+        screen.column(kept, (record.id, ID), f"  {record.text}", why)
     for text in found.asked:
-        screen.column("asked", text, (" (again, in INBOX.md)", FAINT), width=9, style=WARN)
+        screen.column(asked, text, (" (again, in INBOX.md)", FAINT), style=WARN)
     for text in found.withdrawn:
-        screen.column("unasked", text, width=9)
-    which = f"commit {found.commits[0]}" if len(found.commits) == 1 else many(len(found.commits), "commit")
+        screen.column(gone, text)
+    first, last = min(found.commits), max(found.commits)
+    which = f"commit {first}" if first == last else many(len(found.commits), "commit")
+    if len(found.commits) > 1 and last - first + 1 == len(found.commits):
+        which = f"commits {first} to {last}"
     if dry:
         screen.line(f"That is what taking {which} back would do. Nothing was changed.", hang=2)
         return
-    screen.line((f"{which} taken back", GOOD), f", as commit {found.commit}; ", _again(found.commit), hang=2)
+    left = f", but for {many(len(found.kept), 'line')} kept as it is now" if found.kept else ""
+    left = left.replace("it is", "they are") if len(found.kept) > 1 else left
+    screen.line(
+        (f"{which} taken back", GOOD), (left, WARN), f", as commit {found.commit}; ", _again(found.commit), hang=2
+    )
 
 
 def _again(commit: int) -> str:

@@ -11,6 +11,7 @@ from ...records import Record
 from .places import Place
 
 if TYPE_CHECKING:
+    from ...folding.past import Wording
     from ...inquiry import CheckReport, Reason
     from ...pipeline import Report
     from ..plain import OpenMemory
@@ -23,7 +24,8 @@ TOLD = {
     "edited": "to no run: an agent wrote it into the file in one customer's run, and many are served",
     "preference": "to no run: it is what one customer wants, and many are served",
     "account": "to no run: it is about the customer whose account it names, and many are served",
-    "conversation": "to no run: it comes from one customer's conversation and is no clear rule for everybody",
+    "conversation": "to no run: it comes from one customer's conversation and is no clear rule for everybody; "
+    "a rule that you add as a line of its own is told to every run",
 }
 """Whether a run is told a line, and why; see `pipeline.telling.Told`."""
 
@@ -80,6 +82,14 @@ def record(record: Record, visible: Collection[str], lines: Mapping[str, int] | 
         "support": sorted(record.support),
         "quotes": [{**evidence.to_json(), "quote": evidence.quote} for evidence in record.evidence],
     }
+
+
+def wording(wording: Wording) -> dict[str, Any]:
+    """What a line said from a commit on, as `restore --as-of` takes that commit."""
+    was = wording.record
+    told = {name: getattr(was, name) for name in ("text", "group", "section", "pinned", "importance")}
+    beside = {"kind": was.kind.value, "trust": was.trust.label, "expires": was.expires or None}
+    return {"commit": wording.commit, "at": wording.at, **told, **beside}
 
 
 def reason(memory: OpenMemory, reason: Reason) -> dict[str, Any]:

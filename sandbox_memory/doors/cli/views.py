@@ -9,6 +9,7 @@ from ...governance.lifetime import EXPIRED
 from ...layout import Preset
 from ...records import Record, Status
 from .screen import FAINT, ID, STRONG, TRUST, WARN, Part, Screen, listed, when
+from .timeline import point
 
 if TYPE_CHECKING:
     from ...document import ListItem
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
 def standing(screen: Screen, state: State, items: Sequence[ListItem]) -> None:
     """The records that stand in `MEMORY.md`, under its headings and in its order."""
-    visible = state.visible()
+    _grouped(screen, in_order(state.visible(), items))
+
+
+def _grouped(screen: Screen, records: Iterable[tuple[str, str, Record]]) -> None:
     place: tuple[str, str] | None = None
-    for group, section, record in in_order(visible, items):
+    for group, section, record in records:
         if place is None or place[0] != group:
             if place is not None:
                 screen.gap()
@@ -32,16 +36,11 @@ def standing(screen: Screen, state: State, items: Sequence[ListItem]) -> None:
         entry(screen, record, facts(record))
 
 
-def then(screen: Screen, known: Then) -> None:
-    """The records that were so at an earlier time, by their groups."""
-    screen.line((f"As of {when(known.at)}", STRONG), (f", commit {known.commit}", FAINT))
-    group: str | None = None
-    for record in sorted(known.records, key=lambda record: (record.group, record.section, record.created, record.id)):
-        if record.group != group:
-            screen.gap()
-            screen.line((record.group or "No group", STRONG), hang=2)
-            group = record.group
-        entry(screen, record, facts(record))
+def then(screen: Screen, known: Then, times: Mapping[int, str]) -> None:
+    """The records that were so at an earlier time, by their groups and sections; `times` are `timeline.moments`."""
+    screen.line("As of ", *point(known, times))
+    screen.gap()
+    _grouped(screen, in_order({record.id: record for record in known.records}, ()))
 
 
 def in_order(visible: Mapping[str, Record], items: Iterable[ListItem]) -> Iterable[tuple[str, str, Record]]:

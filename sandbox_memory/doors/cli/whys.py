@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ...records import Status
+from ...governance.lifetime import exactly
+from ...records import Record, Status
 from .screen import BAD, FAINT, GOOD, ID, STRONG, TRUST, WARN, Part, Screen, kept, many, when
-from .timeline import DONE, MAKERS, marks
+from .timeline import DONE, MAKERS, marks, was
+from .timeline import done as what_was_done
 from .values import TOLD
 from .views import gone
 
 if TYPE_CHECKING:
-    from ...inquiry import Reason, Receipt
+    from ...folding.past import Wording
+    from ...inquiry import Reason
+    from ...receipts import Receipt
 
 WORTH = {
     "hand": "a person wrote it",
@@ -25,12 +30,18 @@ WORTH = {
 }
 
 
+FEW = 5
+"""How many quotes of very many are shown."""
+
 Places = Mapping[tuple[str, int, int], str]
 """Where an item stands in its line, by path, line and item; see `items.places`."""
 
 
-def why(screen: Screen, reason: Reason, place: Text, places: Places) -> None:
-    """One record: its words, its quotes with where they stand, and what happened to it. `place` is `FILE:LINE`."""
+def why(screen: Screen, reason: Reason, place: Text, places: Places, times: Mapping[int, str]) -> None:
+    """One record: its words, its quotes with where they stand, and what happened to it.
+
+    `place` is `FILE:LINE`, `times` are `timeline.moments`.
+    """
     record = reason.record
     screen.line((record.text or "(its words are erased)", STRONG), hang=2)
     screen.line((record.id, ID), (f"  {record.kind.value}", FAINT))
@@ -46,7 +57,7 @@ def why(screen: Screen, reason: Reason, place: Text, places: Places) -> None:
         screen.column("about", record.subject)
     screen.column("since", when(record.created_at), f", version {record.version}")
     if record.expires and record.status is Status.ACTIVE:
-        screen.column("expires", when(record.expires))
+        screen.column("expires", exactly(record.expires))
     if record.pinned:
         screen.column("pinned", "it is never let go for its age")
     if reason.use.injected or reason.use.last:
@@ -55,7 +66,21 @@ def why(screen: Screen, reason: Reason, place: Text, places: Places) -> None:
         screen.column("use", f"{many(reason.use.injected, 'run was', 'runs were')} told it, {found}{used}")
     if record.status is not Status.FORGOTTEN:
         _receipts(screen, reason, places)
-    _story(screen, reason)
+    _story(screen, reason, times)
+
+
+def said_before(screen: Screen, found: Sequence[Wording], record: Record, times: Mapping[int, str]) -> None:
+    """What a line said before, each with the command that puts it back; nothing if it was never otherwise."""
+    if not found:
+        return
+    width = 2 + max([16, *(len(times[each.commit]) for each in found)])
+    screen.gap()
+    screen.line(("Before", STRONG), (": each comes back with the command below it", FAINT))
+    for each in found:
+        beside = was(each.record, replace(record, text=each.record.text))
+        text: list[Part] = [each.record.text, (beside.replace("(was: ", "("), FAINT)]
+        screen.column(times[each.commit], *text, width=width, indent=2)
+        screen.line((f"`sandbox-memory restore {record.id} --as-of {each.commit}`", FAINT), indent=2 + width, hang=2)
 
 
 def left_over(screen: Screen, id: str, paths: Sequence[str]) -> None:
@@ -100,8 +125,25 @@ def _receipts(screen: Screen, reason: Reason, places: Places) -> None:
         says = "does not stand where it says" if count - good == 1 else "do not stand where they say"
         verdict = (f"{count - good:,} of which {says}", BAD)
     screen.line((many(count, "quote"), STRONG), ", ", verdict, hang=2)
-    for receipt in reason.receipts:
+    shown = _few(reason.receipts)
+    for receipt in shown:
         _receipt(screen, receipt, places.get((receipt.path, receipt.line, receipt.item), ""))
+    if more := count - len(shown):
+        others = {receipt.path for receipt in reason.receipts} - {receipt.path for receipt in shown}
+        beside = f" from {many(len(others), 'more conversation')}" if others else ""
+        screen.line((f"and {many(more, 'more quote')}{beside}; `--json` has each", FAINT), indent=2, hang=2)
+
+
+def _few(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """Of very many quotes some, in their order: first those that are not to be found, then such as differ in words."""
+    if len(receipts) <= FEW + 1:
+        return list(receipts)
+    seen: dict[str, int] = {}
+    for number, receipt in enumerate(receipts):
+        seen.setdefault(" ".join(receipt.quote.split()).casefold(), number)
+    first = set(seen.values())
+    best = sorted(range(len(receipts)), key=lambda n: (not receipts[n].verdict, n not in first, n))[:FEW]
+    return [receipts[n] for n in sorted(best)]
 
 
 def _came_about(reason: Reason) -> str:
@@ -130,9 +172,10 @@ def _receipt(screen: Screen, receipt: Receipt, place: str) -> None:
         screen.line(*shown, indent=6)
 
 
-def _story(screen: Screen, reason: Reason) -> None:
+def _story(screen: Screen, reason: Reason, times: Mapping[int, str]) -> None:
     screen.gap()
     screen.line(("History", STRONG))
+    width = 2 + max([16, *(len(times[event.commit]) for event in reason.events)])
     for event in reason.events:
         other = event.id not in ("", reason.record.id)
         marked = marks(event.marks)
@@ -141,6 +184,8 @@ def _story(screen: Screen, reason: Reason) -> None:
             done = "set"
         if event.op in ("supersede", "merge") and not other:
             done = "added" if event.op == "supersede" else "merged"
+        if event.op == "revert":
+            done = what_was_done({"op": event.op, "marks": event.marks, "before": ""})
         parts: list[Part] = [done, (f" {MAKERS.get(event.actor, event.actor)}", FAINT)]
         if other:
             parts = [done, " ", (event.id, ID)]
@@ -148,10 +193,10 @@ def _story(screen: Screen, reason: Reason) -> None:
             parts.append(f": {event.text}")
         if marked:
             parts.append((f", {marked}", WARN))
-        screen.column(when(event.at), *parts, width=18, indent=2)
+        screen.column(times[event.commit], *parts, width=width, indent=2)
     for old in reason.replaced:
         span = f"{when(old.valid_from)} to {when(old.valid_to)}"
-        screen.column("replaced", (old.id, ID), f" {old.text} ", (f"({span})", FAINT), width=18, indent=2, style="")
+        screen.column("replaced", (old.id, ID), f" {old.text} ", (f"({span})", FAINT), width=width, indent=2, style="")
 
 
 def every(screen: Screen, reasons: Sequence[tuple[int, Reason]], path: str) -> None:

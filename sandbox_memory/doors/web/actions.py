@@ -41,7 +41,7 @@ def add(page: Page) -> Response:
 
 
 def change(page: Page) -> Response:
-    """Do to one line what its form says: give it other words, delete it, bring it back, pin it."""
+    """Do to one line what its form says: give it other words or those of before, delete it, bring it back, pin it."""
     id, what, text = str(page.path["id"]), page.form.get("do", ""), page.form.get("text", "")
     expected = page.form.get("expected", "")
     version = int(expected) if expected.isascii() and expected.isdigit() and len(expected) < 10 else 0
@@ -50,15 +50,21 @@ def change(page: Page) -> Response:
         return memory.revise(id, text, expected_version=version)
 
     def revive(memory: OpenMemory) -> Record:
-        """Bring a line back, with other words if some were given."""
-        at = memory.state().records.get(id)
-        back = memory.restore(id)[0] if at is None or at.status is not Status.ACTIVE else at
-        return memory.revise(id, text, expected_version=back.version) if text and text != back.text else back
+        """Bring a line back, with other words if some were given; what others made of it meanwhile is not lost."""
+        at, seen = memory.state().records.get(id), version if "expected" in page.form else None
+        if at is None or at.status is not Status.ACTIVE:
+            at = memory.restore(id, expected_version=seen)[0]
+            seen = at.version
+        return memory.revise(id, text, expected_version=seen or 0) if text and text != at.text else at
+
+    def put_back(memory: OpenMemory) -> Record:
+        return memory.restore(id, as_of=page.form.get("as_of", ""), expected_version=version)[0]
 
     done: Mapping[str, tuple[str, Callable[[OpenMemory], Record]]] = {
         "save": ("saved", revise),
         "delete": ("deleted", lambda memory: memory.delete(id, expected_version=version)),
         "restore": ("restored", revive),
+        "put-back": ("put-back", put_back),
         "pin": ("pinned", lambda memory: memory.revise(id, expected_version=version, pinned=True)),
         "unpin": ("unpinned", lambda memory: memory.revise(id, expected_version=version, pinned=False)),
     }
@@ -89,12 +95,5 @@ def answer(page: Page) -> Response:
     if page.form.get("do") not in ("accept", "refuse"):
         raise ConfigError(page.words("no-such-action"))
     other = words if words != asked else ""
-    page.shelf.do(lambda memory: memory.answer(id, yes, other if yes else ""))
+    page.shelf.do(lambda memory: memory.answer(id, yes, other if yes else "", question=page.form.get("question")))
     return page.turn("inbox", done="accepted" if yes else "refused")
-
-
-def undo(page: Page) -> Response:
-    """Take back one commit; what people changed since stays."""
-    number = int(page.path["number"])
-    page.shelf.do(lambda memory: memory.undo(number))
-    return page.turn("history", done="undone", was=number)

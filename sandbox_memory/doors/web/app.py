@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from . import actions, forgetting, live, past, views
+from . import actions, forgetting, live, past, undoing, views
 from .bookcase import Bookcase
 from .page import Page as _Page
 from .page import View, failure, shown
@@ -57,8 +57,10 @@ def create_app(bookcase: Bookcase, *, token: str, port: Callable[[], int]) -> Gu
         post("/{key}/inbox/{id}", actions.answer),
         get("/{key}/history", past.history),
         get("/{key}/history/{number:int}", past.commit),
-        get("/{key}/history/{number:int}/undo", past.undoing),
-        post("/{key}/history/{number:int}/undo", actions.undo),
+        get("/{key}/history/{number:int}/undo", undoing.look),
+        post("/{key}/history/{number:int}/undo", undoing.undo),
+        get("/{key}/undo", undoing.look),
+        post("/{key}/undo", undoing.undo),
         get("/{key}/compare", past.compare),
         get("/{key}/then", past.then),
         get("/{key}/conversation/{stem}", views.conversation),

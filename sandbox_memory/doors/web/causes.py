@@ -40,6 +40,7 @@ _CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("too-large", r"(?:(?P<name>\S+):? )?has more than (?P<size>\d+) MiB\b.*"),
         ("behind", r"(?:(?P<name>\S+):? )?lies behind (?:a symlink|something that is not a folder)\b.*"),
         ("utf-16", r"(?:(?P<name>\S+):? )?is UTF-16 or UTF-32\b.*"),
+        ("not-utf-8", r"(?P<name>\S+?):[\d, ]+(?: and [\d,]+ more)? (?:is|are) not UTF-8\b.*"),
         ("merge", r"(?:(?P<name>\S+):? )?has marks of a merge conflict\b.*"),
     )
 )

@@ -69,7 +69,7 @@ def web(
             with contextlib.suppress(webbrowser.Error):
                 webbrowser.open(address)
 
-    bookcase = Bookcase(chosen[0].root, names, open_)
+    bookcase = Bookcase(chosen[0].root.resolve(), names, open_)  # so that `.` has a name to show
     bookcase.shelves()
     with at, contextlib.suppress(KeyboardInterrupt):  # that is how it ends
         server(bookcase, at, new_token(), ready).run(sockets=[at])

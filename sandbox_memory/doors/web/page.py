@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from ...certain import telling_first
 from ...errors import LostUpdate, SandboxMemoryError, Unknown
 from ...governance.redaction import redact
 from ...governance.secrets import PLACEHOLDER
@@ -27,6 +28,8 @@ from .wording import LANGUAGES, Words, chosen
 TYPED = ("text", "group")
 """The fields of forms that hold what a person typed to be remembered."""
 THEMES = ("auto", "light", "dark")
+WORDLESS = ("pin", "unpin", "restore")
+"""What is done to a line without words for it, unless its form has some."""
 TOLD = 5
 """How many secrets of one form are told."""
 COOKIE = "sandbox-memory-"
@@ -43,7 +46,7 @@ def _environment() -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals |= {"inline": markdown.inline, "block": markdown.block, "compared": markdown.compared}
     made.globals |= {"cause": causes.cause, "standing_place": causes.place}
-    made.filters |= {"visible": markdown.visible, "lang": _lang}
+    made.filters |= {"visible": markdown.visible, "lang": _lang, "quotes": telling_first}
     return made
 
 
@@ -193,6 +196,9 @@ def conflict(page: Page, lost: LostUpdate) -> Response:
         yours=page.form.get("text", lost.yours),
         was=page.form.get("was", ""),
         deletes=page.form.get("do") == "delete",
+        wordless=page.form.get("do") if "text" not in page.form and page.form.get("do") in WORDLESS else "",
+        as_of=page.form.get("as_of", ""),
+        same=record.id == lost.id,
     )
 
 

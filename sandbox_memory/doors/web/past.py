@@ -11,6 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from ...errors import ConfigError, Unknown
+from ...folding.past import face
 from ...governance.lifetime import asked_time, moment, written
 from ...records import Record
 from .page import Page
@@ -72,7 +73,7 @@ def _filled(given: Moment, commit: int, at: str) -> Mapping[str, str]:
 
 def history(page: Page) -> Response:
     """The commits, newest first, by their days."""
-    commits = page.snapshot.history
+    commits, known = page.snapshot.history, page.snapshot.state.records
     maker = str(page.query.get("by", ""))
     makers = sorted({str(commit["actor"]) for commit in commits})
     chosen = [c for c in commits if (not maker or c["actor"] == maker) and _tells(c)]
@@ -84,12 +85,14 @@ def history(page: Page) -> Response:
     return page.render(
         "history.html",
         days=days,
-        total=len(chosen),
+        total=sum(not maker or each["actor"] == maker for each in commits),
+        untold=sum((not maker or each["actor"] == maker) and not _tells(each) for each in commits),
         last=len(commits),
         makers=makers,
         maker=maker,
         number=number,
         pages=pages,
+        kept=[known[id] for id in str(page.query.get("kept", "")).split(",")[:COMMITS] if id in known],
     )
 
 
@@ -105,13 +108,6 @@ def commit(page: Page) -> Response:
     if found is None:
         raise Unknown(page.words("no-such-commit", number=number))
     return page.render("commit.html", commit=found)
-
-
-def undoing(page: Page) -> Response:
-    """What taking a commit back would do, before it is done."""
-    number = int(page.path["number"])
-    undone = page.shelf.do(lambda memory: memory.undo(number, dry_run=True))
-    return page.render("undo.html", number=number, undone=undone)
 
 
 def compare(page: Page) -> Response:
@@ -136,13 +132,15 @@ def then(page: Page) -> Response:
     groups: dict[str, list[Record]] = {}
     for record in known.records:
         groups.setdefault(record.group, []).append(record)
-    state = page.snapshot.state
+    state, seen = page.snapshot.state, page.snapshot.state.visible()
     return page.render(
         "then.html",
         then=known,
         groups=groups,
         now=state.records,
-        seen=state.visible(),
+        seen=seen,
+        same={record.id for record in known.records if record.id in seen and face(seen[record.id]) == face(record)},
+        given=given.when,
         when=_filled(given, known.commit, known.at),
         last=len(page.snapshot.history),
     )

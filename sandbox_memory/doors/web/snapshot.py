@@ -199,7 +199,9 @@ class Shelf:
         self.forgotten: dict[str, Forgotten] = {}
         """What became of the lines that were forgotten here, by their ids."""
         self.forgetting = threading.Lock()
-        """Held while one is: whoever presses twice forgets once."""
+        """Held while it is decided whether one is to begin: whoever presses twice forgets once."""
+        self.jobs: dict[str, object] = {}
+        """What goes on about a line in a thread, by its id; see `forgetting`."""
 
     @property
     def memory(self) -> OpenMemory:

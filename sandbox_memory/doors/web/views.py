@@ -9,8 +9,9 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from ...errors import Unknown
-from ...proposals import WRITES
+from ...proposals import OUTDONE, WRITES
 from ...records import Kind, Record, Trust
+from ...stages.briefing import briefing
 from ...state import Proposal
 from ..opening import run
 from . import plots
@@ -141,7 +142,10 @@ def line(page: Page) -> Response:
     """Why one line is there: its quotes, looked up now, and what happened to it."""
     id = str(page.path["id"])
     reason = page.shelf.do(lambda memory: memory.why(id))
-    return page.render("line.html", reason=reason, record=reason.record, kinds=[kind.value for kind in Kind])
+    before = page.shelf.do(lambda memory: memory.wordings(reason.record.id))
+    return page.render(
+        "line.html", reason=reason, record=reason.record, before=before[::-1], kinds=[kind.value for kind in Kind]
+    )
 
 
 def gone(page: Page) -> Response:
@@ -152,8 +156,9 @@ def gone(page: Page) -> Response:
 
 def told(page: Page) -> Response:
     """What the next run is told."""
-    summary = page.snapshot.seen.summary or b""
-    return page.render("told.html", text=summary.decode("utf-8", "replace"))
+    layout, summary = page.shelf.layout, page.snapshot.seen.summary or b""
+    text = briefing(summary, page.snapshot.state, layout.preset, people_only=layout.closed)
+    return page.render("told.html", text=text)
 
 
 def inbox(page: Page) -> Response:
@@ -171,7 +176,8 @@ def _asked(proposal: Proposal) -> Mapping[str, Any]:
     return {
         "id": proposal.id,
         "text": proposal.text,
-        "source": proposal.source,
+        "source": proposal.source.removesuffix(f"; {OUTDONE}"),
+        "outdone": proposal.source.endswith(f"; {OUTDONE}"),
         "unheard": proposal.unheard,
         "new": str(first.body.get("text", "")) if first and first.op != "restore" else "",
         "old": old,

@@ -189,7 +189,11 @@ def _new(state: State, receipt: Receipt) -> bool:
 
 async def seen(store: Store) -> Seen:
     """What a look at the memory sees, once forgettings that were begun are finished and receipts are applied."""
-    found = await store.see()
+    return await finished(store, await store.see())
+
+
+async def finished(store: Store, found: Seen) -> Seen:
+    """What was `found`, or where a forgetting had to be finished what is there now."""
     if not unfinished(fold(store.ledger), receipts.given(store.guard.forgotten, store.layout)):
         return found
     await finish(store)

@@ -31,7 +31,7 @@ _PATTERN = re.compile(
     r"|^# Inbox[ \t]*$|^Tick a line to accept it, delete it to refuse it\."
     r"|^## From earlier runs of this conversation[ \t]*$|[ ]\[Task \d+\]|[ ]\^[a-z]-[0-9a-f]{10}\b"
     rf"|^- (?:{_KINDS}):|^[ ]{{2}}> — (?:{_TRUST}), [0-9a-f-]+ item \d+[ \t]*$|^keywords:"
-    r"|^- (?:tool|agent|quoted):(?= \")"
+    r"|^[ ]*(?:-|\d+[.)]) (?:\[[ x]\] )?(?:tool|agent|quoted):(?= \")"
     rf"|^updated_at: ?[\dT:.+-]*|^terminal_state:(?: (?:{_STATE})[ \t]*$)?|^consumed_bytes: ?\d*|^written: ?[0-9a-f]*"
     r"|^(?:session_id|rollout_id):(?: unknown[ \t]*$)?"
     r"|^(?:rollout_path|rollout_summary_file): ?(?:[^\s/]+/)*|^- rollout_summaries/"

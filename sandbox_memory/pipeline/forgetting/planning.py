@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import screening
 from ...document.additions import body_of
+from ...folding.records import REVERTED
 from ...governance.forgetting import masked, remains, tokens
 from ...governance.grounding import ungrounded
 from ...governance.wording import meaning
@@ -104,6 +105,7 @@ class Planner:
             group=masked(record.group, self.marks),
             section=masked(record.section, self.marks),
             owner=self._owner(record, evidence),
+            markdown="" if text != record.text or self.marks.holds(record.markdown) else record.markdown,
         )
 
     def _owner(self, record: Record, evidence: Sequence[Evidence]) -> str:
@@ -113,7 +115,7 @@ class Planner:
         return next((each.rollout for each in evidence), "")
 
     def _named(self, record: Record) -> bool:
-        return self.marks.holds([record.subject, record.group, record.section])
+        return self.marks.holds([record.subject, record.group, record.section, record.markdown])
 
     def _from(self, evidence: Sequence[Evidence], record: Record) -> str:
         """A line told in the words of what is left: the most trusted quote, of these the longest.
@@ -164,9 +166,11 @@ class Planner:
             "group": record.group,
             "section": record.section,
             "quotes": [each.quote for each in record.evidence],
-            **({"owner": record.owner} if record.owner else {}),
+            **{name: value for name in ("owner", "markdown") if (value := getattr(record, name))},
         }
-        return Operation("restate", record.id, facts, body)
+        made = Operation("restate", record.id, facts, body)
+        same = not changes(made, self.state.records[record.id])
+        return replace(made, facts={**facts, "same": True}) if same else made
 
     def _echoes(self, record: Record) -> dict[str, Any]:
         found = [place.to_json() for place in screening.echoes(record.evidence, self.before)]
@@ -262,9 +266,9 @@ class Planner:
 
 def changes(restated: Operation, record: Record) -> bool:
     """True if a record is told otherwise, or from less: it is also written anew as it is where its history goes."""
-    told = [restated.body[name] for name in ("text", "subject", "group", "section")]
+    told = [restated.body.get(name, "") for name in REVERTED]
     evidence = [each.to_json() for each in record.evidence]
-    return told != [record.text, record.subject, record.group, record.section] or restated.facts["evidence"] != evidence
+    return told != [getattr(record, name) for name in REVERTED] or restated.facts["evidence"] != evidence
 
 
 def retells(quote: str, text: str, *, beside: bool) -> bool:
