@@ -123,9 +123,14 @@ def bearing(text: str, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def telling_first(record: Record) -> list[Evidence]:
-    """The quotes of a record, those first that have most of its words: a quote may only say who speaks, or answer."""
+    """The quotes of a record in their order, but last those that only say who speaks, or answer.
+
+    Those have less than half of its words that the best quote has.
+    """
     own = meaning(record.text)
-    return sorted(record.evidence, key=lambda quote: -len(own & meaning(quote.quote)))
+    shares = [len(own & meaning(quote.quote)) for quote in record.evidence]
+    few = {quote: 2 * share < max(shares) for quote, share in zip(record.evidence, shares, strict=True)}
+    return sorted(record.evidence, key=few.__getitem__)
 
 
 def trust_in(candidate: Candidate) -> Trust:

@@ -175,3 +175,13 @@ def test_it_is_said_in_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture
     assert caplog.messages == [
         "sandbox memory: a line was changed by two saves; the last one stands, memories/INBOX.md asks about the other"
     ]
+
+
+@pytest.mark.parametrize("cut", [1, 4, 6])
+def test_an_id_that_lost_some_digits_is_put_right(tmp_path: Path, cut: int) -> None:
+    root = begun("few", tmp_path / "ws")
+    before, text = state(root).visible(), read(handbook(root))
+    write(handbook(root), re.sub(rf"(\^m-[0-9a-f]{{{10 - cut}}})[0-9a-f]{{{cut}}}", r"\1", text))
+    process(root)
+    assert state(root).visible().keys() == before.keys()
+    assert read(handbook(root)) == text

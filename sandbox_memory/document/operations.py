@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .text import ID
+from .text import DIGITS, ID
 
 
 @dataclass(frozen=True)
@@ -130,5 +130,5 @@ Edit = Revise | RemoveItem | Stamp | Cite | Tick | Retitle | Insert | Provenance
 
 
 def _check_id(identity: str) -> None:
-    if identity and not ID.fullmatch(f"^{identity}"):
+    if identity and not (ID.fullmatch(f"^{identity}") and len(identity) == DIGITS + 2):
         raise ValueError(f"not a block id: {identity!r}; it is m- or p- and 10 hexadecimal digits")

@@ -8,8 +8,10 @@ from functools import lru_cache
 
 from markdown_it import MarkdownIt
 
-ID = re.compile(r"(?<!\S)\^([mp]-[0-9a-f]{10})(?!\S)")
-"""A block id with its caret, standing alone between white space."""
+ID = re.compile(r"(?<!\S)\^([mp]-[0-9a-f]{4,20})(?!\S)")
+"""A block id with its caret, standing alone between white space; one that lost or gained digits is still no word."""
+DIGITS = 10
+"""The hexadecimal digits of an id that is whole."""
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 """The line ends of CommonMark; `str.splitlines` knows others, which are text here."""
