@@ -67,7 +67,12 @@ class Buffer:
     def grow(self, items: Sequence[ListItem], new: Sequence[int], assigned: Mapping[int, str]) -> list[int]:
         """Find the lines, of the `new` ones, that have become of earlier ones; the others. `assigned` have records."""
         self._between = _between(items, {index: id for index, id in assigned.items() if id in self.base})
-        left = {id: typed for id, typed in self.typed.items() if id not in self.held.values()}
+        mine = {self.typed[id].since for id in self.held.values()}  # another editor's lines are not gone on with here
+        left = {
+            id: typed
+            for id, typed in self.typed.items()
+            if id not in self.held.values() and (not mine or typed.since in mine)
+        }
         by_index = {item.index: item for item in items}
         scored = sorted(
             (-score, index, place, id)

@@ -127,7 +127,7 @@ def telling_first(record: Record) -> list[Evidence]:
 
     Those have less than half of its words that the best quote has.
     """
-    own = meaning(record.text)
+    own = meaning(Said(record.kind, record.text, "").bare)
     shares = [len(own & meaning(quote.quote)) for quote in record.evidence]
     few = {quote: 2 * share < max(shares) for quote, share in zip(record.evidence, shares, strict=True)}
     return sorted(record.evidence, key=few.__getitem__)

@@ -13,6 +13,8 @@ from .certain import ALIKE, says_no_more, trust_in
 from .governance.wording import normal
 from .known import Known
 from .records import Candidate, Status, Trust
+from .sameness import Said
+from .sameness.restating import resembles
 from .state import Gone, State
 
 
@@ -37,7 +39,7 @@ class TakenOut:
         near = (*self._known.about(candidate.subject), *self._known.alike(own.text, ALIKE))
         for record in {record.id: record for record in near}.values():
             gone = self._gone[record.id]
-            if says_no_more(own, self._known.said(record)) and self._stays_out(candidate, gone):
+            if _says(own, self._known.said(record)) and self._stays_out(candidate, gone):
                 return gone
         return None
 
@@ -55,3 +57,12 @@ class TakenOut:
         said = [self._said_at.get(quote.rollout, "") for quote in candidate.evidence]
         earlier = bool(said) and all("" < at < gone.at for at in said)
         return earlier or (gone.by_person and trust_in(candidate) < Trust.USER)
+
+
+def _says(own: Said, gone: Said) -> bool:
+    """True if it says what was taken out, or much of it in other words: it is not to come back by being reworded."""
+    if says_no_more(own, gone):
+        return True
+    if own.owner != gone.owner or own.hard != gone.hard or bool(own.denials) is not bool(gone.denials):
+        return False
+    return resembles(own.bare, gone.bare, bool(own.owner))

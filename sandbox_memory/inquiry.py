@@ -218,8 +218,9 @@ class Inquiry:
         path, document = self.layout.memory(file.rsplit("/", 1)[-1]), await self._document(file)
         if int(number) > len(document.lines):
             raise Unknown(f"{path} has {len(document.lines)} lines, and no line {number}")
-        items = [i for i in document.items if i.line <= int(number)]
-        if not items:
+        within = [item for item, node, _ in document.addressed if node.start < int(number) <= node.end]
+        items = [item for item in within if item.line <= int(number)]
+        if not items or not document.lines[int(number) - 1][0].strip():
             raise Unknown(f"line {number} of {path} belongs to no list item")
         if not items[-1].id:
             raise Unknown(f"line {number} of {path} has no block id yet; `sandbox-memory status` adopts it")

@@ -10,6 +10,7 @@ from typing import Any
 from .document import Document, ListItem, normalise
 from .document.text import without_refs
 from .governance.lifetime import BY_HAND, IMPORTANCE
+from .governance.wording import meaning
 from .layout import Preset
 from .records import Kind, Record
 from .state import State
@@ -143,3 +144,15 @@ def kind_of(section: str, preset: Preset) -> Kind:
         if heading.casefold() == section.strip().casefold():
             return kind
     return Kind.FACT
+
+
+def forgotten_since(text: str, marker: int | None, now: State) -> bool:
+    """True for a line of which nothing is left without what was forgotten since that commit: its editor cannot know."""
+    for erasure in now.erasures.values() if marker is not None else ():
+        if erasure.ordinal > (marker or 0) and (spans := erasure.marks.spans(text)):
+            rest, at = "", 0
+            for start, end in spans:
+                rest, at = f"{rest} {text[at:start]}", end
+            if not meaning(f"{rest} {text[at:]}"):
+                return True
+    return False

@@ -293,3 +293,26 @@ def test_what_a_command_changed_since_is_not_reverted_by_a_save_without_the_last
     process(root)
     assert texts(root) == {"the staging port is 9443", REVIEW, TABS} and not questions(root)
     consistent(root)
+
+
+def test_what_is_forgotten_does_not_come_back_from_a_buffer_that_never_reloaded(root: Path) -> None:
+    buffer = read(handbook(root))
+    saved(root, handbook(root), above(buffer, "my PIN idea is zebra"))
+    with open_memory(root) as memory:
+        assert not memory.forget(record(root, "zebra").id).left
+    again = above(buffer, "my PIN idea is zebra", "lunch is at noon")
+    assert saved(root, handbook(root), again) == {"lunch is at noon"}
+    assert not any(b"zebra" in path.read_bytes() for path in root.rglob("*") if path.is_file())
+    settled(root)
+
+
+def test_an_editor_goes_on_with_its_own_lines_alone(root: Path) -> None:
+    """Two editors, each of which has shown by a line of its own which one it is."""
+    buffer = read(handbook(root))
+    hers, his = "the deploy takes nine minutes", "our lunch is at noon"
+    saved(root, handbook(root), above(buffer, hers))
+    saved(root, handbook(root), above(buffer, his))
+    bob, ann = "Bob owns the billing service", "Ann owns the billing service"
+    saved(root, handbook(root), above(buffer, hers, bob))
+    assert saved(root, handbook(root), above(buffer, his, ann)) == {hers, his, bob, ann}
+    settled(root)

@@ -586,7 +586,7 @@ def test_a_deleted_line_does_not_come_back_by_an_echo(tmp_path: Path) -> None:
     assert texts(tmp_path) == {"the log is in var/log/app.txt"}
     run(hear("hm", f"I looked: {PORT}."))
     process(tmp_path, Echoing())
-    assert f"I looked: {PORT}." in texts(tmp_path)
+    assert texts(tmp_path) == {"the log is in var/log/app.txt"}, "a person took it out, and a person brings it back"
 
 
 def translated(text: str) -> str:

@@ -217,6 +217,40 @@ def test_an_agent_has_nothing_from_a_memory_that_was_not_there_yet(tmp_path: Pat
     assert [refusal.why for refusal in report.refused] == ([] if kept else ["memory itself told it to the agent"])
 
 
+OTHER_WORDS = [
+    (
+        "Basic economy tickets cannot be modified",
+        "if the reservation is in basic economy, please note that the flights cannot be modified",
+        True,
+    ),
+    (
+        "the number of passengers in a reservation cannot be modified even with human assistance",
+        "the number of passengers in the reservation cannot be changed",
+        True,
+    ),
+    ("the staging port is 8443", "our staging server listens on port 8443", True),
+    ("run `make test` before you push", "always run the tests before pushing", True),
+    ("deploys go out on Tuesday evening", "we deploy every Tuesday in the evening", True),
+    ("部署窗口在周四晚上", "部署窗口在周四", True),
+    ("部署窗口在周四晚上", "部署窗口在周五晚上", False),
+    ("Economy tickets can be modified", "Basic economy tickets cannot be modified", False),
+    ("the staging port is 8443", "the staging port is 9443", False),
+    ("deploys go out on Tuesday evening", "deploys go out on Thursday evening", False),
+    ("Alice prefers oolong tea", "Bob prefers oolong tea", False),
+    ("compensation for delayed flights", "compensation for cancelled flights", False),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "out"), OTHER_WORDS)
+def test_what_a_person_took_out_does_not_come_back_reworded(tmp_path: Path, old: str, new: str, out: bool) -> None:
+    tell(tmp_path, old, rollout="one")
+    process(tmp_path)
+    delete_line(tmp_path, old)
+    transcript(tmp_path, "two", LATER, assistant=new)
+    process(tmp_path, Speaker("assistant"))
+    assert texts(tmp_path) == (set() if out else {new})
+
+
 def test_of_two_lines_that_say_the_same_one_is_deleted_and_the_other_said_again(tmp_path: Path) -> None:
     tell(tmp_path, PORT, rollout="one")
     process(tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_memory import open_memory
 from sandbox_memory.folding import fold
 from sandbox_memory.ledger import parse
 from sandbox_memory.pipeline.commands import restore
@@ -199,6 +200,30 @@ def test_a_file_that_is_written_again_has_its_steps_and_boxes(tmp_path: Path, lo
     assert "\n".join(STEPS) in text and "- [x] order the certificate\n- [ ] renew the domain" in text
     assert "- how:\n  1. a\n  2. b\n- else\n\n1) c\n2) d\n" in text or "- else\n\n1. c\n2. d\n" in text
     agree(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["undone", "restored"])
+@pytest.mark.parametrize(
+    "gone", [["Run"], ["Tag", "sign"], ["Push"], ["sign"], ["Run", "Tag", "sign"], ["Tag", "sign", "Push"]], ids=str
+)
+def test_a_step_that_comes_back_stands_where_it_stood(tmp_path: Path, gone: list[str], how: str) -> None:
+    begun(tmp_path)
+    before, steps = handbook(tmp_path).read_text("utf-8"), summary(tmp_path)
+    ids = [record.id for record in state(tmp_path).visible().values() if record.text.startswith(tuple(gone))]
+    kept = [line for line in before.splitlines(keepends=True) if not any(word in line for word in gone)]
+    write(tmp_path, lambda _: "".join(kept))
+    assert len(ids) == len(gone) and not state(tmp_path).visible().keys() & set(ids)
+    with open_memory(tmp_path) as memory:
+        if how == "undone":
+            memory.undo(state(tmp_path).ordinal)
+        else:
+            memory.restore(*ids)
+    marker = re.compile(r"<!-- memory:\d+ -->")
+    assert marker.sub("", handbook(tmp_path).read_text("utf-8")) == marker.sub("", before)
+    assert summary(tmp_path) == steps
+    count = state(tmp_path).ordinal
+    look(tmp_path)
+    assert state(tmp_path).ordinal == count, "what came back is no edit"
 
 
 def test_a_ticked_line_that_comes_back_is_ticked(tmp_path: Path) -> None:

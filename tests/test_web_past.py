@@ -47,7 +47,7 @@ def timed(root: Path) -> TestClient:
         ("then", {"when": "2026-11-20"}, ["The third."], []),
         ("then", {"when": "3"}, ["The first.", "The second.", 'value="2026-11-20T18:05"'], ["The third."]),
         ("then", {"when": "2026-11-20T10:05+00:00"}, ["The first.", 'value="2026-11-20T18:05"'], ["The second."]),
-        ("compare", {"from": "2026-11-20T18:05"}, ["The second.", "The third."], ["The first."]),
+        ("compare", {"from": "2026-11-20T18:04"}, ["The second.", "The third."], ["The first."]),
         ("compare", {"from": "2026-11-20T18:05", "to": "2026-11-20T18:05"}, ["18:05 to 20 Nov"], ["The first."]),
         ("compare", {"from": "2", "to": "3"}, ["The second."], ["The first.", "The third."]),
         ("compare", {"from": "2", "to": "2026-11-20T18:06"}, ["The second.", "The third."], ["The first."]),

@@ -74,6 +74,7 @@ class Additions:
             section: node for node, _, section, kind in self.document.placed if kind == FILES and node.parent is None
         }
         self.open = self._open_end()
+        self.nodes = {item.id: node for item, node, _ in self.document.addressed if item.id and not self.gone(node)}
         for name, additions in self.wanted.items():
             if name in self.groups:
                 self._extend(self.groups[name], additions)
@@ -150,7 +151,12 @@ class Additions:
 
     def _extend(self, groups: list[Group], additions: _Wanted) -> None:
         sections = [section for group in groups for section in group.sections]
-        for name, (heading, inserts) in additions.sections.items():
+        for name, (heading, wanted) in additions.sections.items():
+            inserts = [edit for edit in wanted if edit.beside not in self.nodes]
+            for edit in (edit for edit in wanted if edit.beside in self.nodes):
+                self._next_to(self.nodes[edit.beside], edit)
+            if not inserts:
+                continue
             same = [section for section in sections if key(section.title) == name]
             filled = [section for section in same if section in self.last_items]
             if filled:
@@ -179,6 +185,19 @@ class Additions:
                 return
         place = self._trimmed(min(section.direct, self.open), section.start)
         self.sheet.insert(place, ADDED_SOURCES, [f"### {FILES}", "", *files])
+
+    def _next_to(self, node: Node, edit: Insert) -> None:
+        """Add a list item above, below or inside of another one, whose list it goes on."""
+        lead = self.sheet.bullet(node)
+        if node.number:
+            lead = lead.replace(node.number, str(max(0, int(node.number) + edit.offset)), 1)
+        if edit.depth:
+            lead = " " * (len(lead) + 2 * (edit.depth - 1)) + "- "
+        (body,) = self._bodies([edit])
+        loose = node.previous is not None and self.sheet.blank(node.start - 1) and not edit.depth
+        place = node.end if edit.offset > 0 else node.own_ranges()[-1][1] if not edit.offset else node.start
+        lines = [hung(lead, body), *[""] * (loose and edit.offset < 0)]
+        self.sheet.insert(place, ADDED_ITEMS, lines, before=loose and edit.offset > 0, after=node)
 
     def _after(self, node: Node, rank: int, bodies: Iterable[str]) -> None:
         """Add list items after an outermost one, in the manner of its list."""

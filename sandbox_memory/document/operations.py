@@ -77,7 +77,9 @@ class Insert:
     that is missing is made at the end of its group, a group that is missing at the end, with `scope` in its scope line.
     `sources` are summary files: the tasks of the group that name them are cited, as `[Task 1][Task 3]`. Where it does
     not go on a list that is there, `lead` stands before it; `box` is "", "[ ] " or "[x] ". `markdown` is the text in
-    several blocks or lines, if it has any.
+    several blocks or lines, if it has any. Where the item with the id `beside` is there, it stands next to that, in the
+    manner of its list: so many steps below it as `offset` says, above it where that is negative; and `depth` levels
+    further in, of that item itself where the offset is 0.
     """
 
     text: str
@@ -89,6 +91,9 @@ class Insert:
     lead: str = "- "
     box: str = ""
     markdown: str = ""
+    beside: str = ""
+    offset: int = 0
+    depth: int = 0
 
     def __post_init__(self) -> None:
         _check_id(self.id)

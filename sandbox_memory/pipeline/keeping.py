@@ -129,7 +129,7 @@ class Around:
         if not gone or not (older or len(gone) > typed.MANY):
             return
         data = clean(kept)
-        copy = f"{path}.saved-{int(datetime.fromisoformat(at).timestamp()):08x}{digest(data)[:4]}"
+        copy = f"{path}.saved-{int(256 * datetime.fromisoformat(at).timestamp()):010x}{digest(data)[:2]}"
         self.steps.append(Replace(copy, data, expect=ABSENT))
         lines = f"{len(gone)} line{'' if len(gone) == 1 else 's'}"
         if older:

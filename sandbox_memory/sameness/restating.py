@@ -80,6 +80,15 @@ def restates(one: str, two: str, owned: bool) -> bool:
     return anaphor or not _narrows(first, second)
 
 
+def resembles(one: str, two: str, owned: bool) -> bool:
+    """True if one statement has all that carries the other, and at most as much again: it may say more, or less.
+
+    Looser than `restates`: for what must rather not be said than be said again. Numbers and denials are not looked at.
+    """
+    mine, yours = sorted((matter(essence(one, owned)), matter(essence(two, owned))), key=len)
+    return len(mine) >= 2 and mine <= yours and len(yours) <= 2 * len(mine)
+
+
 def _tells(token: Token) -> bool:
     return not token.weak and token.name not in _FRAME and not (token.head and holder(token.name))
 

@@ -151,6 +151,12 @@ class _Reading:
         place = {"text": text or item.text, "group": item.group, "section": item.section}
         return place | told(self.document, item, before)
 
+    def _changes(self, op: str, record: Record, item: ListItem) -> dict[str, Any]:
+        """What an edit says of a record: where it stands only if that is new: a move is taken back alone."""
+        body = self._body(item, before=record.markdown)
+        same = [name for name in ("group", "section") if op == "revise" and body[name] == getattr(record, name)]
+        return {name: value for name, value in body.items() if name not in same}
+
     def _revised(self, item: ListItem, id: str) -> None:
         record = self.now.records[id]
         if record.status is Status.FORGOTTEN:
@@ -166,7 +172,7 @@ class _Reading:
         facts = {"trust": self.trust.label, "protected": True, "overrule": True}
         if id in self.buffer.typed:
             facts |= self.buffer.facts(item)
-        self.operations.append(Operation(op, id, facts, self._body(item, before=record.markdown)))
+        self.operations.append(Operation(op, id, facts, self._changes(op, record, item)))
         if record.status is Status.SUPERSEDED:
             self._doubted(record, f"changed to “{item.text}”")
 
@@ -274,7 +280,7 @@ class _Reading:
             if normalise(known.text) != item.normal:
                 facts |= {"trust": self.trust.label, "overrule": True}
             op = "revise" if known.status is Status.ACTIVE else "restore"
-            self.operations.append(Operation(op, known.id, facts, self._body(item, before=known.markdown)))
+            self.operations.append(Operation(op, known.id, facts, self._changes(op, known, item)))
 
     def _committed(self, item: ListItem, base: Mapping[str, str]) -> Record | None:
         """A line without id, or over another's, that was taken in by a commit which did not reach this file."""
@@ -287,6 +293,9 @@ class _Reading:
 
     def _added(self, item: ListItem, over: str = "") -> None:
         if not item.normal:
+            return
+        if typed.forgotten_since(item.text, self.document.marker, self.now):
+            self._forgotten(item)
             return
         # What a foreign commit calls its own comes in under that id as the agent's word, whoever is at work here.
         foreign = item.id in self.now.passed and item.id not in self.assigned.values()

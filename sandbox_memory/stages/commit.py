@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -110,9 +111,40 @@ def _inserted(absent: Sequence[Record], sources: _Sources, state: State) -> Iter
             done.add(each.id)
             ticked = state.boxes.get(each.id)
             box = "" if ticked is None else "[x] " if ticked[0] else "[ ] "
-            cited, place = tuple(sources.of(each)), (each.group, each.section)
+            cited, place = tuple(sources.of(each)), _place(each)
             lead, own = leads.get(each.id, "- "), each.markdown
-            yield Insert(each.text, each.id, *place, sources=cited, lead=lead, box=box, markdown=own)
+            beside, offset, depth = ("", 0, 0) if each.id in leads else _beside(each, left, state)
+            insert = Insert(each.text, each.id, *place, sources=cited, lead=lead, box=box, markdown=own)
+            yield replace(insert, beside=beside, offset=offset, depth=depth)
+
+
+def _beside(record: Record, left: Collection[str], state: State) -> tuple[str, int, int]:
+    """Where a line stood in its list: which line of it is there, and offset and depth from it as of an `Insert`."""
+    visible = state.visible()
+    steps = next((steps for steps in state.lists if record.id in {place.id for place in steps.places}), None)
+    places = [place for place in steps.places if place.id in visible] if steps else []
+    at = next((n for n, place in enumerate(places) if place.id == record.id), 0)
+    above, below = places[:at][::-1], places[at + 1 :]
+    for step, others in ((1, above), (-1, below)):
+        offset = step
+        for place in others:
+            if place.depth < places[at].depth or _place(visible[place.id]) != _place(record):
+                break
+            if place.depth == places[at].depth:
+                if place.id not in left:
+                    return place.id, offset, 0
+                offset += step
+    parent = next((visible[place.id] for place in above if place.depth < places[at].depth), None)
+    if parent is None or _place(parent) != _place(record):
+        return "", 0, 0
+    if parent.id not in left:
+        return parent.id, 0, 1
+    beside, offset, depth = _beside(parent, left, state)
+    return beside, offset, depth + bool(beside)
+
+
+def _place(record: Record) -> tuple[str, str]:
+    return record.group, record.section
 
 
 def _reshaped(document: Document, item: ListItem, record: Record, past: State) -> bool:

@@ -33,12 +33,12 @@ class Moment:
     commit: str = ""
 
 
-def asked(page: Page, name: str, *, first: bool = False) -> Moment:
+def asked(page: Page, name: str) -> Moment:
     """The moment that a field of the query names: a time, in this machine's zone, or the number of a commit.
 
-    A time is given by the minute and means its end, so that all that the page shows as of that minute has happened;
-    with `first` its beginning, so that none of it has. Raises `ConfigError` for what is neither, and `Unknown` for a
-    commit that there is not and for a time before the first.
+    A time is given by the minute and means its end, so that all that the page shows as of that minute has happened.
+    Raises `ConfigError` for what is neither, and `Unknown` for a commit that there is not and for a time before the
+    first.
     """
     text, history = str(page.query.get(name, "")).strip(), page.snapshot.history
     if _NUMBER.fullmatch(text):
@@ -51,7 +51,7 @@ def asked(page: Page, name: str, *, first: bool = False) -> Moment:
         raise ConfigError(page.words("no-such-moment", when=text)) from None
     minute = f"{at.astimezone():%Y-%m-%dT%H:%M}"
     if _MINUTE.fullmatch(text):
-        at += timedelta(milliseconds=-1) if first else timedelta(seconds=59, milliseconds=999)
+        at += timedelta(seconds=59, milliseconds=999)
     if not history:
         raise Unknown(page.words("history-empty"))
     first_at = str(history[-1]["at"])
@@ -112,7 +112,7 @@ def commit(page: Page) -> Response:
 
 def compare(page: Page) -> Response:
     """What changed between two moments; without the second, until now."""
-    before = asked(page, "from", first=True)
+    before = asked(page, "from")
     after = asked(page, "to") if str(page.query.get("to", "")).strip() else Moment("")
     found = page.shelf.do(lambda memory: memory.diff(before.when, after.when or None))
     now = {"minute": "", "commit": "", "at": found.after.at}
