@@ -29,6 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from http.client import HTTPResponse
 from pathlib import Path
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
@@ -134,18 +135,25 @@ def in_the_browser(base: str) -> Iterator[tuple[str, float]]:
 
 
 def got(address: str) -> bytes:
-    """The page."""
-    with urlopen(address) as answer:
-        body: bytes = answer.read()
-        return body
+    """The page; of work that takes longer, the one that comes when it is done."""
+    return ended(urlopen(address))
+
+
+def ended(answer: HTTPResponse) -> bytes:
+    """What an answer becomes, if it is a page that comes anew by itself until its work is done."""
+    while True:
+        with answer:
+            body = answer.read()
+        if b'http-equiv="refresh"' not in body:
+            return body
+        time.sleep(0.2)
+        answer = urlopen(answer.url)
 
 
 def post(address: str, form: dict[str, object]) -> bytes:
     """The page that answers a form."""
     origin = "/".join(address.split("/")[:3])
-    with urlopen(Request(address, urlencode(form).encode(), {"origin": origin})) as answer:
-        body: bytes = answer.read()
-        return body
+    return ended(urlopen(Request(address, urlencode(form).encode(), {"origin": origin})))
 
 
 def least(work: Callable[[], object], times: int = REPETITIONS) -> float:

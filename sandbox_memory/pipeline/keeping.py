@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from .. import typed
 from ..blocks import Split, join, split
@@ -108,18 +109,26 @@ class Around:
         return join(Split(before, block, after), block) if own else data
 
     def left(
-        self, path: str, found: bytes | None, final: bytes, own: bool, at: str, clean: Callable[..., bytes]
+        self,
+        path: str,
+        found: bytes | None,
+        final: bytes,
+        own: Callable[[], bool],
+        at: str,
+        clean: Callable[..., bytes],
     ) -> None:
-        """Note what to keep of a file that was `found` so and is `final` now; `own` if words of a person are in it.
+        """Note what to keep of a file that was `found` so and is `final` now; `own` says if a person's words are in it.
 
         `clean` takes out what is forgotten.
         """
         kept = self.kept.get(path)
         if kept and found is not None and not missing(found) and kept != found:
             self._overwritten(path, kept, found, at, clean)
-        if own and kept != final:
+        if kept == final:
+            return
+        if own():
             self.steps.append(Replace(twin(self.layout, path), final))
-        elif not own and kept is not None:
+        elif kept is not None:
             self.steps.append(Remove(twin(self.layout, path)))
 
     def _overwritten(self, path: str, kept: bytes, found: bytes, at: str, clean: Callable[..., bytes]) -> None:
@@ -159,11 +168,22 @@ def records_in(document: Document, state: State) -> set[int]:
     return {item.index for item in document.items if item.id in state.records}
 
 
+def anybodys(
+    document: Document, taken: set[int], final: Callable[[], Document] | None, state: State, layout: Layout
+) -> bool:
+    """True if a person's lines are in `MEMORY.md`, also when its edits are made: `final` is what it is then."""
+    own = in_handbook(document, taken, state, layout)
+    if own and final is not None:  # the edits may take away what nobody had written
+        after = final()
+        own = in_handbook(after, records_in(after, state), state, layout)
+    return bool(own)
+
+
 def in_handbook(document: Document, taken: set[int], state: State, layout: Layout) -> list[str]:
     """The lines of `MEMORY.md` that are a person's: in no item that was `taken` in, and not of code."""
     records = state.records.values()
-    titles = {key(record.group) for record in records} | {"general"}
-    sections = {key(record.section) for record in records} | {key(each) for each in layout.preset.headings.values()}
+    titles = set(map(key, {record.group for record in records})) | {"general"}
+    sections = set(map(key, {record.section for record in records} | {*layout.preset.headings.values()}))
     tasks = {key(title) for rollout in state.rollouts.values() for title in (rollout.task, *rollout.told) if title}
     ours = {n for n, _ in document.outline.markers}
     nodes = [node for item, node, _ in document.addressed if item.index in taken]
@@ -217,6 +237,7 @@ def lost(kept: bytes, found: bytes, own: Callable[[], Sequence[str]]) -> list[st
     return gone
 
 
+@lru_cache(maxsize=1 << 16)
 def key(text: str) -> str:
     """The words of a line, by which it is the same however it is set."""
     return " ".join(_WORD.findall(text.casefold()))

@@ -183,20 +183,19 @@ def prepare(
         shown = retitling.retitled(shown, adopted.assigned, past, state, ledger)
         edits = commit.catch_up(shown, adopted.assigned, adopted.dropped, past, state, headings)
         handbook = shown.edit(edits, marker=state.ordinal).data
-        own = keeping.in_handbook(shown, {*adopted.assigned, *adopted.dropped}, state, layout)
-        if own and edits:  # which may take away what nobody had written
-            own = keeping.in_handbook(_parsed(handbook), keeping.records_in(_parsed(handbook), state), state, layout)
+        taken, final = {*adopted.assigned, *adopted.dropped}, partial(_parsed, handbook) if edits else None
+        own = partial(keeping.anybodys, shown, taken, final, state, layout)
         views = (
             (layout.handbook, found.handbook, handbook, own),
-            (layout.summary, found.summary, summary, keeping.in_view(summary)),
-            (layout.inbox, found.inbox, asked, keeping.in_view(asked)),
+            (layout.summary, found.summary, summary, lambda: bool(keeping.in_view(summary))),
+            (layout.inbox, found.inbox, asked, lambda: bool(keeping.in_view(asked))),
         )
         for path, before, after, theirs in views:
             if path in seen.unusable:
                 continue
             if (before or b"") != after:
                 steps.append(Replace(path, after, expect=ABSENT if before is None else digest(before)))
-            around.left(path, before, after, bool(theirs), at, partial(files.text, erasures=erasing))
+            around.left(path, before, after, theirs, at, partial(files.text, erasures=erasing))
         steps += around.steps
     done = (person.operations or tuple(lists), tuple(refused), len(drafts), tuple(around.said))
     return Prepared(state, ledger, summary, tuple(steps), *done)
