@@ -159,7 +159,7 @@ def face(record: Record, now: str) -> tuple[Any, ...]:
 
 
 def touched(ledger: Ledger, number: int) -> set[str]:
-    words = ("add", "revise", "restore", "move", "release")
+    words = ("add", "supersede", "revise", "restore", "move", "release")
     return {
         o.id
         for c in ledger.commits[number:]

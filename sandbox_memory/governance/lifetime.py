@@ -142,13 +142,14 @@ def asked_time(text: str) -> datetime:
     plain = text.strip()
     try:
         when = datetime.fromisoformat(plain.replace("Z", "+00:00"))
-        if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d", plain):
-            when = datetime.combine(when.date(), time.max)
-        return when.astimezone(timezone.utc)
-    except (OverflowError, OSError):
-        raise ValueError(f"{text!r} is beyond the calendar in your time zone") from None
     except ValueError:
         raise ValueError(f"{text!r} is no date or time; write 2026-12-31 or 2026-12-31T18:00") from None
+    if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d", plain):
+        when = datetime.combine(when.date(), time.max)
+    try:
+        return when.astimezone(timezone.utc)
+    except (OverflowError, OSError, ValueError):  # which of them depends on the version of Python
+        raise ValueError(f"{text!r} is beyond the calendar in your time zone") from None
 
 
 def exactly(at: str) -> str:

@@ -113,8 +113,8 @@ def _planned(ledger: Ledger, now: State, numbers: Sequence[int], at: str) -> tup
     apply(after, Commit(now.ordinal + 1, later(at, now.at), "cli", (*notes, *operations)))
     both = [(now.records[o.id], after.records[o.id]) for o in operations if o.id in now.records]
     changed = tuple(pair for pair in both if Status.ACTIVE in (pair[0].status, pair[1].status))
-    in_place = (now.records.get(pair[0].superseded_by) for pair in both if pair not in changed)
-    kept += [record for record in in_place if record and record.id in now.visible() and record not in kept]
+    heirs = (pair[0].superseded_by for pair in both if pair not in changed)
+    kept += [now.records[id] for id in heirs if id in touched & now.visible().keys() and now.records[id] not in kept]
     told = (tuple(kept), tuple(each.text for each in asked), tuple(each.text for each in gone))
     return Undone(tuple(numbers), changed, *told), [*notes, *operations]
 
