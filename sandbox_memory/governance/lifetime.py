@@ -139,7 +139,7 @@ def asked_time(text: str) -> datetime:
 
     Raises `ValueError` for what is no ISO date or time, or lies beyond the calendar.
     """
-    plain = text.strip()
+    plain = re.sub(r"^(\d{4})(\d{2})(\d{2})$", r"\1-\2-\3", text.strip())  # which Python 3.10 does not read
     try:
         when = datetime.fromisoformat(plain.replace("Z", "+00:00"))
     except ValueError:
