@@ -6,6 +6,7 @@ an agent says it: the word of a person brings it back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -16,6 +17,8 @@ from .records import Candidate, Status, Trust
 from .sameness import Said
 from .sameness.restating import resembles
 from .state import Gone, State
+
+_NUMBER = re.compile(r"\d+")
 
 
 class TakenOut:
@@ -64,5 +67,7 @@ def _says(own: Said, gone: Said) -> bool:
     if says_no_more(own, gone):
         return True
     if own.owner != gone.owner or own.hard != gone.hard or bool(own.denials) is not bool(gone.denials):
+        return False
+    if sorted(_NUMBER.findall(own.plain)) != sorted(_NUMBER.findall(gone.plain)):
         return False
     return resembles(own.bare, gone.bare, bool(own.owner))
