@@ -15,7 +15,7 @@ from sandbox_memory.ledger import Commit, Operation
 from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.records import Trust
 from sandbox_memory.stages import recall
-from sandbox_memory.stages.briefing import briefing, quoted
+from sandbox_memory.stages.briefing import briefing, quoted, related
 from sandbox_memory.state import State
 from sandbox_memory.templates import fenced
 from sandbox_memory.tokens import estimate
@@ -179,6 +179,45 @@ def test_prose_by_hand_is_plain_and_stays_so(root: Path) -> None:
     before = (root / "memories" / "ledger.jsonl").read_bytes()
     run(pipeline(root).briefing())
     assert (root / "memories" / "ledger.jsonl").read_bytes() == before, "what is known is noted once"
+
+
+SCRIPT = "- To release, run these:\n\n  ```sh\n  make build\n    # a comment\n  make ship\n  ```\n"
+DESKS = "- Desks:\n\n  | desk | opens |\n  | ---- | ----- |\n  | north | nine |\n"
+
+
+@pytest.mark.parametrize("written", [SCRIPT, DESKS, SCRIPT.replace("- To", "- [ ] To")])
+def test_a_persons_script_or_table_is_told_in_its_lines(root: Path, written: str) -> None:
+    text = handbook(root).read_text(encoding="utf-8")
+    handbook(root).write_text(text.replace("<!-- memory:", f"\n{written}\n<!-- memory:"), encoding="utf-8")
+    assert written in run(pipeline(root).briefing()) + "\n"
+    (record,) = [record for record in state(root).records.values() if record.markdown]
+    assert written.replace("[ ] ", "") in related([record]) + "\n"
+
+
+@pytest.mark.parametrize("written", [
+    "- Ask Bo\n\n  who signs\n",
+    "- ### Rule one\n\n  ```\n  x\n  ```\n",
+    "- A script\n\n  ```\n  <!-- memory:end 000000000000 -->\n  ```\n",
+])  # fmt: skip
+def test_other_items_of_several_blocks_are_told_on_one_line(root: Path, written: str) -> None:
+    with handbook(root).open("a", encoding="utf-8") as file:
+        file.write(f"\n{written}")
+    shown = run(pipeline(root).briefing())
+    words = re.findall(r"Bo|Rule one|A script", written)[0]
+    (line,) = [line for line in shown.splitlines() if words in line]
+    assert line.startswith("- ") and shown.count("```") == 0
+
+
+def test_what_an_agent_writes_is_quoted_on_one_line(root: Path) -> None:
+    async def session() -> None:
+        line = pipeline(root)
+        await line.briefing()
+        with handbook(root).open("a", encoding="utf-8") as file:
+            file.write(f"\n{SCRIPT.replace('To release, run these', 'The release script')}")
+        shown = await line.briefing()
+        assert [each for each in shown.splitlines() if "make ship" in each and LABELLED.fullmatch(each)], shown
+
+    run(session())
 
 
 def test_prose_that_appears_in_a_session_is_the_agents_for_good(root: Path) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 import random
 import re
 import shutil
+import time
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,8 +202,7 @@ class Person:
         return text.replace(newline, self.rng.choice([newline, newline, "\n", "\r\n"]))
 
 
-# Seed 2 fails at some times of day: a line that comes in is taken for one that was deleted, why is not known yet.
-SEEDS = [0, 1, 3, 4, 5, 6, *(pytest.param(seed, marks=pytest.mark.proof) for seed in (2, *range(7, 80)))]
+SEEDS = [*range(7), *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(7, 80))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -622,6 +625,40 @@ def test_deleted_stays_deleted_over_ten_extractions(root: Path) -> None:
     process(root, Renaming(), again=True)
     assert "by the way, the staging port is 8443 again" in texts(root)
     consistent(root)
+
+
+@pytest.mark.parametrize("first", ["deleted", "said"])
+def test_a_deletion_counts_from_when_it_was_saved(tmp_path: Path, first: str) -> None:
+    """What is said about it in other words stays away if it was said before that, however late anybody looks."""
+
+    class Model(EchoModel):
+        async def answer(self, request: Any) -> Answer[Any]:
+            found = await super().answer(request)
+            for memory in found.value.memories if request.task == EXTRACTION else ():
+                memory.subject = "seat"
+            return found
+
+    acts = [partial(drop, handbook(tmp_path), "prefers"), partial(tell, tmp_path, "row 12 would be fine", rollout="b")]
+    tell(tmp_path, "the user prefers to sit at a window", rollout="a")
+    process(tmp_path, Model())
+    for act in acts if first == "deleted" else reversed(acts):
+        act()
+        time.sleep(0.02)  # the clock of a file system ticks every few milliseconds
+    process(tmp_path, Model())
+    assert texts(tmp_path) == ({"row 12 would be fine"} if first == "deleted" else set())
+
+
+def test_history_tells_when_an_edit_was_saved(root: Path) -> None:
+    """Not when it was taken in; never before what was committed, nor later than now, whatever a file's time says."""
+    looked = datetime.now(tz=timezone.utc) + timedelta(days=3)
+    day = timedelta(days=1).total_seconds()
+    for saved, told in ((day, day), (-9 * day, day), (2 * day, 2 * day), (99 * day, 3 * day)):
+        edit(handbook(root), "# Task Group: ", "# Task Group: Our ")
+        status, begun_at = handbook(root).stat(), looked.timestamp() - 3 * day
+        os.utime(handbook(root), (status.st_atime, begun_at + saved))
+        run(pipeline(root, now=lambda: looked).adopt())
+        newest = parse((root / layout().ledger).read_bytes()).commits[-1]
+        assert abs(datetime.fromisoformat(newest.at).timestamp() - begun_at - told) < 0.002
 
 
 # ---------------------------------------------------------------- killed, edited, reopened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -26,6 +27,7 @@ from sandbox_memory.pipeline import Pipeline, commands
 from sandbox_memory.records import Kind, Record, Status, Trust
 from sandbox_memory.usage import FILE, Noticed
 
+from .editing import edit
 from .kit import LIMITS, EchoModel, agree, handbook, pipeline, run, said, state, texts
 
 START = datetime(2027, 1, 1, 12, tzinfo=timezone.utc)
@@ -351,8 +353,8 @@ def test_a_session_that_goes_on_is_not_told_what_expired_meanwhile(world: World)
 def test_a_line_that_a_person_changes_does_not_go_by_the_old_date(world: World) -> None:
     record = world.adds("The office is closed.", ttl=3600)
     world.clock.day = 1
-    text = handbook(world.root).read_text(encoding="utf-8")
-    handbook(world.root).write_text(text.replace("is closed", "is closed for good"), encoding="utf-8")
+    edit(handbook(world.root), "is closed", "is closed for good")
+    os.utime(handbook(world.root), (0, world.clock().timestamp()))
     run(world.line().adopt())
     assert texts(world.root) == {"The office is closed for good."}
     assert state(world.root).records[record.id].expires == ""

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from sandbox_memory.config import MemoryGenerateConfig
-from sandbox_memory.pipeline import Pipeline, store
+from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.records import Status
+from sandbox_memory.workspace import writers
 from sandbox_memory.workspace.writers import being_written
 
 from .editing import (
@@ -236,7 +237,7 @@ def test_a_look_waits_for_the_second_write(root: Path, monkeypatch: pytest.Monke
                 file.close()
             return found
 
-        monkeypatch.setattr(store, "being_written", asked)
+        monkeypatch.setattr(writers, "being_written", asked)
         process(root)
     assert looked == [handbook(root)]
     assert texts(root) == {PORT.replace("8443", "9443"), REVIEW, TABS} and questions(root) == 0

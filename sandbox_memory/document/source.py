@@ -137,6 +137,19 @@ def blocks(markdown: str, text: str, cited: str, identity: str) -> str:
     return _content(made) if held else ""
 
 
+def in_lines(markdown: str, text: str) -> str:
+    """What stands after the bullet of an item of that markdown which one line does not tell: a script, a table.
+
+    "" for what one line tells well enough, for a heading, HTML or a rule in it, and for what does not say that text.
+    """
+    known = _alone(markdown) if markdown else None
+    if known is None or known.items[0].normal != normalise(text):
+        return ""
+    leaves = known.outline.nodes[0].leaves
+    needed = any(leaf.kind == "code" or _TABLE.search(leaf.content) for leaf in leaves)
+    return markdown if needed and all(leaf.kind in ("code", "paragraph") for leaf in leaves) else ""
+
+
 def hung(lead: str, content: str) -> str:
     """An item's content after its bullet, further lines indented below it."""
     first, *rest = content.split("\n")

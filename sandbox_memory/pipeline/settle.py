@@ -47,6 +47,8 @@ class Seen:
     """Those of the three files that held words of people, as they were last left."""
     written: int | None = None
     """The newest commit that `MEMORY.md` can have shown; None for the last one."""
+    saved: str = ""
+    """When one of the three files was last saved; empty if not known."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ def prepare(
 ) -> Prepared:
     """Adopt what people changed, let each maker commit on the state so far, and bring the markdown up to date.
 
-    `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get. `clean` says that
-    the files are as they were left at the head: where no maker commits anything, they need not be read. `salt` is for
-    the tags of placeholders.
+    `actor` is hand or live: who is taken to have edited. `at` is the ISO time that the commits get; what people saved
+    gets the time of the save: what was said since was said after it. `clean` says that the files are as they were left
+    at the head: where no maker commits anything, they need not be read. `salt` is for the tags of placeholders.
     """
     state = fold(seen.ledger)
     makers = (lambda now: _ended(now, at), *makers)
@@ -143,9 +145,9 @@ def prepare(
         adopted = replace(adopted, assigned=kept[0], dropped=kept[1])
         person = _asked(replace(person, operations=tuple(_put(person.operations, state))), state, actor)
     if outdone := sum(OUTDONE in str(operation.facts.get("source")) for operation in person.operations):
-        told = "a line was" if outdone == 1 else f"{outdone:,} lines were each"
+        what = "a line was" if outdone == 1 else f"{outdone:,} lines were each"
         logger.warning(
-            "sandbox memory: %s changed by two saves; the last one stands, %s asks about the other", told, layout.inbox
+            "sandbox memory: %s changed by two saves; the last one stands, %s asks about the other", what, layout.inbox
         )
     written = _written(seen, layout)
     known = state.prose.get(briefing.FILE, {})
@@ -155,16 +157,16 @@ def prepare(
     noted = replace(person, operations=(*person.operations, *prose, *lists))
     drafts: list[Commit] = []
     refused = list(adopted.refused)
-    for maker in (lambda _: noted, *makers):
+    saved = min(later(seen.saved, state.at), at) if seen.saved else at
+    for number, maker in enumerate((lambda _: noted, *makers)):
         change = maker(state)
         if layout.shared and change.actor in sharing.AGENTS:
             change = _asked(change, state, change.actor)
         change = change.without_secrets(salt)
         refused += change.refused
         if not change.empty:
-            drafts.append(
-                Commit(state.ordinal + 1, at, change.actor, change.operations, change.consolidated, change.settings)
-            )
+            told = (change.operations, change.consolidated, change.settings)
+            drafts.append(Commit(state.ordinal + 1, at if number else saved, change.actor, *told))
             apply(state, drafts[-1])
     lines, ledger = encode(seen.ledger, drafts)
     steps: list[Append | Replace | Remove] = [Append(layout.ledger, lines, expect=seen.ledger.mark)] if drafts else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -22,7 +21,7 @@ from ..trusting.salting import salt_for
 from ..trusting.witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
-from ..workspace.writers import being_written
+from ..workspace.writers import saved_at
 from . import keeping, presence, visits
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -40,8 +39,6 @@ LARGE = 256 << 10
 """Bytes of markdown from which on it is read in a thread, so that the event loop and its timeouts go on."""
 TRIES = 50
 """How often a commit is planned again because another process was faster."""
-PATIENCE = 0.2
-"""Seconds for which a look waits while somebody has one of the three files open to write: it may hold half of them."""
 
 
 class Store:
@@ -97,7 +94,7 @@ class Store:
         asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in (*views, *twins.values())]
         counts = layout.memory(usage.FILE)
         asks += [Ask(counts, limit=usage.LARGEST + 1)] if folders else []
-        await self._saved(views)
+        saved = await saved_at([self.root / path for path in views]) if self.root else ""
         view = await self._look_on(asks, [self.marks_folder, *folders])
         if folders:
             self._listed = (view.folders.get(folders[0], {}), view.folders.get(folders[1], {}))
@@ -118,12 +115,8 @@ class Store:
             unusable=unusable,
             usage=files.get(counts, b""),
             kept={path: files[twin] for path, twin in twins.items() if len(files.get(twin, b"")) in _FITS},
+            saved=saved,
         )
-
-    async def _saved(self, paths: Sequence[str]) -> None:
-        until = time.monotonic() + PATIENCE
-        while self.root and any(being_written(self.root / path) for path in paths) and time.monotonic() < until:
-            await asyncio.sleep(PATIENCE / 10)
 
     async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:
         """Look, and take in what the ledger says since; all of it if it is not the one that was read before."""

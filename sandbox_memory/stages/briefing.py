@@ -16,6 +16,7 @@ from html import unescape
 
 from ..blocks import Split, split
 from ..document import strip_for_prompt
+from ..document.source import hung, in_lines
 from ..governance.instructions import orders
 from ..governance.instructions.reading import INVISIBLE
 from ..governance.wording import meaning
@@ -104,7 +105,7 @@ def _is_mark(char: str) -> bool:
 
 def related(records: Sequence[Record]) -> str:
     """Records that are like a run's request, under a heading of their own; empty for none."""
-    lines = [f"- {one_line(r.text)}" if r.trust >= Trust.USER else quoted(r.text, r.trust) for r in records]
+    lines = [_plain("- ", r.text, r) if r.trust >= Trust.USER else quoted(r.text, r.trust) for r in records]
     return "\n".join(["## Related to this request", "", *lines]) if lines else ""
 
 
@@ -179,12 +180,22 @@ def _block(text: str, state: State, preset: Preset) -> Iterator[str]:
         elif item and record and record.trust >= Trust.USER:
             if item["lead"][0].isdigit() and not before.strip() and (title := _of_steps(record, preset)):
                 yield f"{title}:"
-            yield f"{item['lead']}{one_line(item['text'])}{_box_by(state.boxes.get(record.id))}"
+            yield _plain(item["lead"], item["text"], record, _box_by(state.boxes.get(record.id)))
         elif record and unheard(record):
             continue
         elif bare := _bare(item["text"] if item else strip_for_prompt(line)):
             told = quoted(bare, record.trust if record else Trust.AGENT)
             yield item["lead"] + told.removeprefix("- ") if item and record else told
+
+
+def _plain(lead: str, text: str, record: Record, after: str = "") -> str:
+    """What a person said as a list item; a script or a table in it stands in its lines, as they wrote it."""
+    own = in_lines(record.markdown, text)
+    if not own or any(_MARKER.search(line) for line in own.split("\n")):
+        return f"{lead}{one_line(text)}{after}"
+    bullet, sign, box = lead.partition("[")
+    first, *rest = hung(bullet, sign + box + own).split("\n")
+    return "\n".join([first + after, *rest])
 
 
 def _of_steps(record: Record, preset: Preset) -> str:

@@ -1,15 +1,39 @@
-"""Whether another process is about to write into a file, where the system can tell."""
+"""When files were saved, and whether another process is about to write into one, where the system can tell."""
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import signal
+import time
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
+
+PATIENCE = 0.2
+"""Seconds for which a look waits while somebody has a file open to write: it may hold half of a save."""
 
 _SET_LEASE = getattr(fcntl, "F_SETLEASE", None)
 """Linux only. A read lease is granted only on a file that nobody has open for writing: fcntl(2), "Leases"."""
+
+
+async def saved_at(paths: Sequence[Path]) -> str:
+    """When the last of these files was saved, ISO 8601 in UTC; empty if there is none.
+
+    Waits for `PATIENCE` while somebody writes into one.
+    """
+    until = time.monotonic() + PATIENCE
+    while any(map(being_written, paths)) and time.monotonic() < until:
+        await asyncio.sleep(PATIENCE / 10)
+    times = []
+    for path in paths:
+        with suppress(OSError):
+            times.append(os.lstat(path).st_mtime)
+    with suppress(ValueError, OverflowError, OSError):  # a time that no calendar has
+        return datetime.fromtimestamp(max(times), tz=timezone.utc).isoformat(timespec="milliseconds")
+    return ""
 
 
 def being_written(path: Path) -> bool:
