@@ -12,7 +12,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .document.text import NEWLINE
+from .document.blocks import split_lines
 
 _BEGIN = re.compile(r"^[ \t]*<!-- memory:begin ([0-9]{1,18}) -->[ \t]*(?=\r?$)", re.M)
 _OURS = re.compile(r"^.*\^([mp]-[0-9a-f]{10})[ \t]*(?=\r?$)", re.M)
@@ -82,22 +82,21 @@ def marked(data: bytes, ids: Container[str], ordinal: int, heads: Container[str]
     So it holds a touched block again, of the commit `ordinal`. A line right above or below that is one of the `heads`,
     or begins as one that ends with a colon, is the block's, too.
     """
-    text = data.decode("utf-8", "surrogateescape")
-    lines = NEWLINE.sub("\n", text).split("\n")
-    ours = [n for n, line in enumerate(lines) if (found := _OURS.fullmatch(line)) and found[1] in ids]
-    if not ours or _BEGIN.search("\n".join(lines)) or _END.search("\n".join(lines)):
+    lines = split_lines(data.decode("utf-8", "surrogateescape"))
+    ours = [n for n, (line, _) in enumerate(lines) if (found := _OURS.fullmatch(line)) and found[1] in ids]
+    if not ours or any(_BEGIN.fullmatch(line) or _END.fullmatch(line) for line, _ in lines):
         return data
     first, last = ours[0], ours[-1]
-    above = next((n for n in range(first - 1, -1, -1) if lines[n].strip()), None)
-    if above is not None and lines[above].strip() in heads:
+    above = next((n for n in range(first - 1, -1, -1) if lines[n][0].strip()), None)
+    if above is not None and lines[above][0].strip() in heads:
         first = above
-    below = next((n for n in range(last + 1, len(lines)) if lines[n].strip()), None)
-    if below is not None and f"{lines[below].partition(':')[0]}:" in heads:
+    below = next((n for n in range(last + 1, len(lines)) if lines[n][0].strip()), None)
+    if below is not None and f"{lines[below][0].partition(':')[0]}:" in heads:
         last = below
-    marks = f"<!-- memory:begin {ordinal} -->", f"<!-- memory:end {'0' * 12} -->"
-    lines = [*lines[:first], marks[0], *lines[first : last + 1], marks[1], *lines[last + 1 :]]
-    newline = next(iter(NEWLINE.findall(text)), "\n")
-    return newline.join(lines).encode("utf-8", "surrogateescape")
+    newline = lines[0][1] or "\n"
+    lines[first] = (f"<!-- memory:begin {ordinal} -->{newline}{lines[first][0]}", lines[first][1])
+    lines[last] = (f"{lines[last][0]}{newline}<!-- memory:end {'0' * 12} -->", lines[last][1])
+    return "".join(line + end for line, end in lines).encode("utf-8", "surrogateescape")
 
 
 def _intact(text: str) -> list[tuple[re.Match[str], re.Match[str]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class SandboxMemoryError(Exception):
     """Base of every error that `sandbox_memory` raises."""
@@ -89,3 +91,16 @@ class NoUsableModel(ModelError):
 
 class Unknown(SandboxMemoryError, LookupError):
     """A record, rollout, line or preset of that name does not exist."""
+
+
+class Unclear(Unknown):
+    """Words that no line has, or several have; nothing was done.
+
+    `told` says which, and `lines` are those that may be meant, as (id, words, how): all that have the words, or the
+    nearest, best first. `how` is empty for one in sight, and says of the others what became of them.
+    """
+
+    def __init__(self, told: str, lines: Sequence[tuple[str, str, str]] = ()) -> None:
+        self.told, self.lines = told, tuple(lines)
+        listed = (f"{id}  {text}{f' ({how})' if how else ''}" for id, text, how in self.lines)
+        super().__init__("\n".join((told, *listed)))

@@ -7,7 +7,6 @@ an agent says it: the word of a person brings it back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from .certain import ALIKE, says_no_more, trust_in
@@ -24,11 +23,11 @@ _NUMBER = re.compile(r"\d+")
 class TakenOut:
     """What was taken out of a state and stands nowhere in it, findable by what it says; read at the first question.
 
-    `audience` is the layout's. `said_at` says when a rollout was last written, by its stem.
+    `audience` is the layout's.
     """
 
-    def __init__(self, state: State, audience: str, said_at: Mapping[str, str]) -> None:
-        self._state, self._audience, self._said_at = state, audience, said_at
+    def __init__(self, state: State, audience: str) -> None:
+        self._state, self._audience = state, audience
         self._known: Known | None = None
         self._gone: dict[str, Gone] = {}
 
@@ -57,9 +56,8 @@ class TakenOut:
         return Known({n: replace(gone.record, id=n) for n, gone in self._gone.items()}, audience=self._audience)
 
     def _stays_out(self, candidate: Candidate, gone: Gone) -> bool:
-        said = [self._said_at.get(quote.rollout, "") for quote in candidate.evidence]
-        earlier = bool(said) and all("" < at < gone.at for at in said)
-        return earlier or (gone.by_person and trust_in(candidate) < Trust.USER)
+        less = gone.by_person and trust_in(candidate) < Trust.USER
+        return less or self._state.said_before(candidate.evidence, gone.at)
 
 
 def _says(own: Said, gone: Said) -> bool:

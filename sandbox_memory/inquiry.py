@@ -11,13 +11,13 @@ from typing import Any
 from .blocks import split
 from .certain import telling_first
 from .document import Document
-from .errors import Unknown
+from .errors import Unclear, Unknown
 from .folding import fold
 from .folding.between import Difference, between
 from .folding.chronicle import chronicle, marks_of
 from .folding.past import Then, as_of
+from .folding.said import Said, having, nearest, said
 from .governance.lifetime import EXPIRED
-from .governance.wording import normal
 from .pipeline import mending
 from .pipeline.reports import due
 from .pipeline.settle import Seen
@@ -34,9 +34,11 @@ from .usage import ids as usage_ids
 
 __all__ = ["CheckReport", "Event", "Finding", "Inquiry", "Reason"]
 
-NAMED = 5
-"""How many lines with the words that were asked for are named."""
+NEAREST = 5
+"""How many lines are named that are near to words which no line has."""
 _ID = re.compile(r"[mp]-[0-9a-f]{10}")
+_PLACE = re.compile(r"(?:.*\.md|\S*[./]\S*):[0-9]{1,9}")
+"""FILE:LINE; what else ends like that is words, such as a time of day."""
 
 
 @dataclass(frozen=True)
@@ -210,11 +212,13 @@ class Inquiry:
 
     async def _id(self, target: str) -> str:
         plain = target.strip().lstrip("^")
-        file, colon, number = plain.rpartition(":")
         if _ID.fullmatch(plain):
             return plain
-        if not colon or not number.isdigit():
+        if _ID.fullmatch(f"m-{plain}"):
+            return f"m-{plain}"
+        if not _PLACE.fullmatch(plain):
             return await self._saying(plain)
+        file, _, number = plain.rpartition(":")
         path, document = self.layout.memory(file.rsplit("/", 1)[-1]), await self._document(file)
         if int(number) > len(document.lines):
             raise Unknown(f"{path} has {len(document.lines)} lines, and no line {number}")
@@ -227,18 +231,18 @@ class Inquiry:
         return items[-1].id
 
     async def _saying(self, words: str) -> str:
-        """The id of the only line that has all these words, of those in sight or else of all."""
-        state, wanted = await self.state(), [_begins(word) for word in normal(words).casefold().split()]
-        for records in (state.visible().values(), state.records.values()):
-            found = [r for r in records if r.text and all(word.search(normal(r.text).casefold()) for word in wanted)]
-            if len(found) > 1 and wanted:
-                told = "; ".join(f"{record.id} “{record.text}”" for record in found[:NAMED])
-                more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
-                raise Unknown(f"{len(found)} lines say “{words}”, name one by its id: {told}{more}")
-            if found and wanted:
+        """The id of the only line that has all these words: of those in sight, else of all, else as it was before."""
+        tiers = said(self.store.ledger, await self.state())
+        for tier in tiers:
+            found = having(tier, words)
+            if len(found) > 1:
+                raise Unclear(f"{len(found)} lines say “{words}”; name one of these by its id", _lines(found))
+            if found:
                 return found[0].id
+        near = nearest([each for tier in tiers for each in tier], words, NEAREST)
         told = f"no line says “{words}”, and it is no id and no FILE:LINE with one line"
-        raise Unknown(f"{told}; `sandbox-memory show` lists the records with their ids")
+        what = "name one of the nearest by its id" if near else "`sandbox-memory show` lists the records with their ids"
+        raise Unclear(f"{told}; {what}", _lines(near))
 
     async def rollouts(self, stems: Iterable[str]) -> Mapping[str, Rollout]:
         """These transcripts, read whole; those that are gone are left out."""
@@ -312,9 +316,8 @@ class Inquiry:
                     )
 
 
-def _begins(word: str) -> re.Pattern[str]:
-    """Where a word begins with these letters; Chinese has no blanks to begin after."""
-    return re.compile((r"(?<![a-z0-9])" if word[0].isascii() and word[0].isalnum() else "") + re.escape(word))
+def _lines(found: Iterable[Said]) -> list[tuple[str, str, str]]:
+    return [(each.id, each.text, each.how) for each in found]
 
 
 def _failure(state: State, stem: str) -> dict[str, Any]:

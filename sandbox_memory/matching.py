@@ -20,7 +20,8 @@ _TOKEN = re.compile(rf"[{CJK}]|(?:(?![{CJK}])\w)+")
 _NEAREST = 100
 _CANDIDATES = 24
 _COMMON = 1000
-_LONG = 250_000
+LONG = 250_000
+"""Words of one text times those of the other from which on their order is not compared."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,6 @@ def match(base: Mapping[str, str], items: Sequence[ListItem]) -> Matching:
         new=[item.index for item in pairing.rest if item.readable],
         over={index: id for id, index in over.items()},
     )
-
-
-def similarity(one: str, other: str) -> float:
-    """How alike two normalised texts are, 0 to 1: the share of words in the same order, of characters in Chinese."""
-    return _ratio(tokens(one), tokens(other))
 
 
 class _Pairing:
@@ -155,16 +151,16 @@ def _alike(items: list[tuple[int, list[str]]], records: Mapping[str, list[str]])
         counts = Counter(words)
         bounds = []
         for id, _ in near.most_common(_NEAREST):
-            bound = _bound(counts, len(words), records[id])
-            if bound >= NO_ID:
-                bounds.append((-bound, id))
+            most = bound(counts, len(words), records[id])
+            if most >= NO_ID:
+                bounds.append((-most, id))
         for _, id in sorted(bounds)[:_CANDIDATES]:
             ratio = _ratio(words, records[id])
             if ratio >= NO_ID:
                 yield position, id, ratio
 
 
-def _bound(counts: Mapping[str, int], length: int, words: list[str]) -> float:
+def bound(counts: Mapping[str, int], length: int, words: list[str]) -> float:
     """What `_ratio` is at most: the share of words in common in any order."""
     left = dict(counts)
     common = 0
@@ -176,8 +172,8 @@ def _bound(counts: Mapping[str, int], length: int, words: list[str]) -> float:
 
 
 def _ratio(one: list[str], other: list[str]) -> float:
-    if len(one) * len(other) > _LONG:
-        return _bound(Counter(one), len(one), other)
+    if len(one) * len(other) > LONG:
+        return bound(Counter(one), len(one), other)
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 

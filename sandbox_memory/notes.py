@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from .characters import ascii_words
+from .document.text import NEWLINE
 from .records import Candidate, RawMemory
 from .trusting.signed import is_ours
 
 SLUG_LENGTH = 60
 EARLIER = "## From earlier runs of this conversation"
 _HEADER = re.compile(r"([a-z_]+): ?(.*)")
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def slug(*wishes: str, fallback: str) -> str:
@@ -73,7 +73,7 @@ def summary_file(raw: RawMemory, *, session_id: str = "", previous: str = "") ->
 def raw_header(text: str) -> dict[str, str]:
     """The `key: value` lines that a file of either kind begins with; a value may be empty, unknown keys are kept."""
     found: dict[str, str] = {}
-    for line in _LINE_END.split(text.removeprefix("\ufeff")):
+    for line in NEWLINE.split(text.removeprefix("\ufeff")):
         match = _HEADER.fullmatch(line)
         if match is None:
             break
@@ -83,7 +83,7 @@ def raw_header(text: str) -> dict[str, str]:
 
 def body(text: str) -> str:
     """What follows the header, its lines ended by line feeds."""
-    lines = _LINE_END.split(text.removeprefix("\ufeff"))
+    lines = NEWLINE.split(text.removeprefix("\ufeff"))
     start = next((n for n, line in enumerate(lines) if not _HEADER.fullmatch(line)), len(lines))
     return "\n".join(lines[start:]).strip()
 

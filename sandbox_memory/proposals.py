@@ -6,11 +6,12 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from .document import normalise
 from .ledger import Operation
-from .records import Status
+from .records import Status, Trust
 from .state import Proposal, State, operation_json
 
 WRITES = ("add", "supersede", "merge", "revise", "restore")
@@ -53,8 +54,10 @@ def propose(
     """The operation that asks this in the inbox; nothing if the same is being asked already.
 
     What was answered before is not asked once more, unless it came up `again`. `about` are the records as they are when
-    it is asked, by default as they are in `state`.
+    it is asked, by default as they are in `state`. A question shows one line of each text: where no person wrote
+    it, no more than that is taken in.
     """
+    operations = tuple(map(_in_a_line, operations))
     key = "\n".join([text, *(f"{o.op} {o.facts.get('replaces', o.id)} {o.body.get('text', '')}" for o in operations)])
     id = _id(key)
     while again and id in state.decided:
@@ -71,6 +74,13 @@ def propose(
         "about": dict(about),
     }
     yield Operation("propose", id, {"source": source}, body)
+
+
+def _in_a_line(operation: Operation) -> Operation:
+    """The operation without the blocks of a text that is not a person's: the same words, but none of its lines."""
+    if not operation.body.get("markdown") or operation.facts.get("trust") == Trust.HAND.label:
+        return operation
+    return replace(operation, body={**operation.body, "markdown": ""})
 
 
 def question(new: str | None, old: str | None) -> str:
@@ -111,17 +121,6 @@ def released(state: State, ids: Iterable[str]) -> Iterator[Operation]:
     for id in ids:
         by = there.get(alike(state.records[id].text)) if state.records[id].status is Status.HELD else None
         yield Operation("release", id, {"by": by} if by else {})
-
-
-def saved_again(there: Collection[str], past: State, now: State) -> bool:
-    """True if a file with these lines, normalised, holds what people saved since `past`, from which it was made.
-
-    Then an editor saves once more what it had in it: what it changed in between is its own, and nobody else's.
-    """
-    base = {record.id: normalise(record.text) for record in past.visible().values()}
-    since = [r for r in now.visible().values() if r.protected and normalise(r.text) != base.get(r.id)]
-    gone = [r for r in since if normalise(r.text) not in there]
-    return len(gone) < len(since) and all(r.id in base and base[r.id] not in there for r in gone)
 
 
 def _goes_on(theirs: str, was: str, now: str) -> bool:

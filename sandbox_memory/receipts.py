@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from .layout import Layout
 from .records import Evidence, Rollout
 
+_WORD = re.compile(r"^[^\W\u2e80-\u9fff]{1,30}(?=\W|[\u2e80-\u9fff])")
 BESIDE = 120
 """How many characters beside a quote a receipt shows at most."""
 
@@ -16,7 +18,8 @@ class Receipt:
     """A quote of a record, and whether it stands where it says now.
 
     `line` is the 1-based line of the rollout file, `speaker` who said it there, `at` when. `before` and `after` are
-    what else stands in the lines of the quote. `verdict` is empty if it stands there, else what is wrong.
+    what else stands in the lines of the quote, in whole words, with an ellipsis where that is not all. `verdict` is
+    empty if it stands there, else what is wrong.
     """
 
     quote: str
@@ -50,4 +53,13 @@ def receipt(evidence: Evidence, rollout: Rollout | None, layout: Layout) -> Rece
         return replace(at, verdict="the quote does not stand there")
     before = text[: evidence.start].rpartition("\n")[2]
     after = text[evidence.end :].partition("\n")[0]
-    return replace(at, verdict="", before=before[-BESIDE:], after=after[:BESIDE])
+    return replace(at, verdict="", before=_end(before), after=_end(after[::-1])[::-1])
+
+
+def _end(text: str) -> str:
+    """The end of a text that is too long, behind an ellipsis, from the beginning of a word."""
+    if len(text) <= BESIDE:
+        return text
+    shown = text[-BESIDE:]
+    inside = not text[-BESIDE - 1].isspace() and not shown[0].isspace()
+    return f"…{_WORD.sub('', shown, count=1) if inside else shown}"

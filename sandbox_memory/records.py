@@ -196,7 +196,8 @@ class Candidate:
 class RawMemory:
     """What one extraction made of one rollout: the body of `raw_memories/<rollout-id>.md`, and its candidates.
 
-    `consumed` is the watermark: the bytes of the rollout file that have been read.
+    `consumed` is the watermark: the bytes of the rollout file that have been read. `said` tells when each segment that
+    was read was recorded, by its id.
     """
 
     rollout_id: str
@@ -211,6 +212,11 @@ class RawMemory:
     candidates: tuple[Candidate, ...] = ()
     keywords: tuple[str, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
+
+    def said_at(self, segment: str) -> str:
+        """When that segment was recorded; for one that was not read here the time of the last one."""
+        return self.said.get(segment) or self.updated_at
 
 
 @dataclass(frozen=True)

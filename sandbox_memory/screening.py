@@ -197,11 +197,16 @@ def without_forgotten(raw: RawMemory, state: State) -> RawMemory:
         if not any(quote.overlaps(span) for quote in candidate.evidence for span in spans)
         and not any(FILLED.search(text) for text in (candidate.text, candidate.subject))
         and (not candidate.evidence or any(meaning(remains(quote.quote)) for quote in candidate.evidence))
-        and not any(raw.updated_at < erasure.at and erasure.on(topic(candidate)) for erasure in erasures)
+        and not any(_last(candidate, raw) < erasure.at and erasure.on(topic(candidate)) for erasure in erasures)
     )
     gone = len(raw.candidates) - len(kept)
     refused = (Refusal(f"{gone} of the memories", "a person had this forgotten"),) if gone else ()
     return replace(raw, candidates=kept, refused=(*raw.refused, *refused))
+
+
+def _last(candidate: Candidate, raw: RawMemory) -> str:
+    """When it was said last."""
+    return max((raw.said_at(quote.segment) for quote in candidate.evidence), default=raw.updated_at)
 
 
 class Screen:
@@ -214,8 +219,7 @@ class Screen:
     def __init__(self, state: State, audience: str = "one") -> None:
         self._spent: dict[tuple[str, str], list[tuple[Evidence, str]]] = {}
         self._words: dict[tuple[str, str], list[str]] = {}
-        self._said_at = {stem: rollout.updated_at for stem, rollout in state.rollouts.items()}
-        self._taken_out = TakenOut(state, audience, self._said_at)
+        self._state, self._taken_out = state, TakenOut(state, audience)
         self._deleted: dict[str, str] = {}
         for gone in [record for record in state.records.values() if record.status is Status.DELETED]:
             if about := topic(gone):
@@ -241,12 +245,11 @@ class Screen:
 
     def refuses(self, candidate: Candidate) -> str:
         """Why the candidate says nothing new: all its quotes are spent, or echo one that is; else an empty text."""
-        if since := self._deleted.get(topic(candidate), ""):
-            said = [self._said_at.get(quote.rollout, "") for quote in candidate.evidence]
-            if said and all("" < at < since for at in said):
-                return DELETED
         whys = [self._why(quote, candidate.text) for quote in candidate.evidence]
-        return whys[0] if whys and all(whys) else ""
+        if whys and all(whys):
+            return whys[0]
+        since = self._deleted.get(topic(candidate), "")
+        return DELETED if since and self._state.said_before(candidate.evidence, since) else ""
 
     def brings_back(self, candidate: Candidate) -> str:
         """Why a candidate that would be a new line must be none: it says what was taken out; else an empty text."""

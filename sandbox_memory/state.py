@@ -202,13 +202,26 @@ class State:
     """What was deleted or overruled, by the id of the record that said it."""
     typed: dict[str, Typed] = field(default_factory=dict)
     """The lines that came in without an id, by the id that each got."""
+    saved: dict[tuple[str, str, int, str], tuple[int, Record]] = field(default_factory=dict)
+    """Records as the last save of a file left them, by id, file, the commit that it showed and the actor, each with the
+    first commit of the saves of that editor which are known."""
     named: dict[str, int] = field(default_factory=dict)
     """The titles that people gave task groups, each with the commit that it came with."""
     lists: tuple[Steps, ...] = ()
     """The lines of `MEMORY.md` that are told together, in the order of the file."""
     boxes: dict[str, tuple[bool, Trust]] = field(default_factory=dict)
     """Whether the box of a line is ticked, and who is taken to have done that, by its id."""
+    said: dict[tuple[str, str], str] = field(default_factory=dict)
+    """When the segments that were quoted were recorded, by rollout and id."""
     _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def said_before(self, evidence: Collection[Evidence], at: str) -> bool:
+        """True for quotes that were all said before that time; of one whose time is not known that is not certain."""
+        known = [self.said.get((e.rollout, e.segment)) or self._written(e.rollout) for e in evidence]
+        return bool(known) and all("" < each < at for each in known)
+
+    def _written(self, rollout: str) -> str:
+        return self.rollouts[rollout].updated_at if rollout in self.rollouts else ""
 
     @property
     def limit(self) -> int:

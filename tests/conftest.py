@@ -41,6 +41,28 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(config.stash[state], ignore_errors=True)
 
 
+@pytest.fixture
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state folder for one test alone: a host that knows no workspace."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A memory of three records."""
+    from .editing import begun  # not before the environment is as it is to be
+
+    return begun("few", tmp_path / "ws")
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """The same and twenty more."""
+    from .editing import begun
+
+    return begun("many", tmp_path / "ws")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real transcripts and cases beside the checkout; without it, a test that needs it is skipped."""

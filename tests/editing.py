@@ -12,16 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_memory.document import Document, normalise
-from sandbox_memory.ledger import parse
-from sandbox_memory.models import (
-    EXTRACTION,
-    Answer,
-)
+from sandbox_memory.models import EXTRACTION, Answer
 from sandbox_memory.records import Record
 from sandbox_memory.state import State
 from sandbox_memory.workspace.local import LocalWorkspace
 
-from .kit import EchoModel, handbook, process, state, tell
+from .kit import EchoModel, handbook, history, process, state, tell
 
 PORT = "the staging port is 8443"
 REVIEW = "I always review migrations myself"
@@ -64,8 +60,7 @@ def bare(text: str) -> str:
 
 def consistent(root: Path) -> State:
     """Assert that ledger and markdown say the same, compared as a formatter leaves it; the state."""
-    ledger = parse((root / "memories" / "ledger.jsonl").read_bytes())
-    assert not ledger.problems
+    assert not history(root).problems
     now = state(root)
     document = Document.parse(handbook(root).read_bytes())
     assert document.marker == now.ordinal

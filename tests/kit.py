@@ -12,7 +12,7 @@ from sandbox_memory.config import MemoryGenerateConfig
 from sandbox_memory.document import Document
 from sandbox_memory.folding import fold
 from sandbox_memory.layout import Layout
-from sandbox_memory.ledger import parse
+from sandbox_memory.ledger import Ledger, parse
 from sandbox_memory.models import (
     EXTRACTION,
     Answer,
@@ -120,13 +120,22 @@ def texts(root: Path) -> set[str]:
     return set(lines(root).values())
 
 
+def look(root: Path) -> None:
+    """Take in what stands in the files."""
+    run(pipeline(root).adopt())
+
+
+def history(root: Path) -> Ledger:
+    return parse((root / "memories" / "ledger.jsonl").read_bytes())
+
+
 def state(root: Path) -> State:
-    return fold(parse((root / "memories" / "ledger.jsonl").read_bytes()))
+    return fold(history(root))
 
 
 def agree(root: Path) -> None:
     """Assert that ledger and markdown say the same, and that the chain holds."""
-    ledger = parse((root / "memories" / "ledger.jsonl").read_bytes())
+    ledger = history(root)
     assert not ledger.problems, ledger.problems
     now = fold(ledger)
     document = Document.parse(handbook(root).read_bytes())

@@ -465,3 +465,16 @@ def test_what_a_killed_edit_left_is_found(
     caplog.clear()
     with unpacked(archive, FOLDERS):
         assert not caplog.messages
+
+
+def test_what_only_looks_like_such_a_note_is_passed_over(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Anybody may put anything into the folder for temporary files; a pipe there would be waited for."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name, make in {"pipe": os.mkfifo, "other": lambda note: note.write_text("{}"), "folder": Path.mkdir}.items():
+        folder = tmp_path / f"sandbox-memory-{name}"
+        folder.mkdir()
+        make(folder / "archive.json")
+    with unpacked(archive, FOLDERS):
+        assert not caplog.messages

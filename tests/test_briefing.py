@@ -194,6 +194,15 @@ def test_a_persons_script_or_table_is_told_in_its_lines(root: Path, written: str
     assert written.replace("[ ] ", "") in related([record]) + "\n"
 
 
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_persons_script_in_prose_is_told_as_it_is(root: Path, fence: str, closed: bool) -> None:
+    script = f"{fence}sh\n# first look\nmake ship\n---\n"
+    append(summary(root), f"\n{script}{f'{fence}{chr(10)}' if closed else ''}")
+    told = run(pipeline(root).briefing())
+    assert script in told and told.rstrip().endswith(fence) and told.count(fence) == 2
+
+
 @pytest.mark.parametrize("written", [
     "- Ask Bo\n\n  who signs\n",
     "- ### Rule one\n\n  ```\n  x\n  ```\n",

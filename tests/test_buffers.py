@@ -21,7 +21,6 @@ from .editing import (
     REVIEW,
     TABS,
     Meanwhile,
-    begun,
     consistent,
     decide,
     drop_line,
@@ -36,12 +35,6 @@ from .editing import (
 from .kit import LIMITS, EchoModel, handbook, layout, process, run, state, tell, texts
 
 BEFORE = frozenset((PORT, REVIEW, TABS))
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Three records."""
-    return begun("few", tmp_path / "ws")
 
 
 def above(text: str, *lines: str, line: str = f"- {TABS}") -> str:

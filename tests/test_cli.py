@@ -177,6 +177,11 @@ def test_process_tells_refusals_when_asked(root: Path) -> None:
     assert "refused" not in quiet.stderr and summary.is_file(), "what is refused is told once, and on the screen"
     assert quiet.stderr == sm("process", root, "--model", "offline", "--again", "-v").stderr
     assert "it is known already" in sm("process", root, "--model", "offline", "--again", "-v").stdout
+    whole = sm("process", root, "--model", "offline", "--again", "-v").stdout.splitlines()
+    heads = [n for n, line in enumerate(whole) if re.match(r"  \d+ candidates? (said|refused)", line)]
+    for start, end in zip(heads, [*heads[1:], whole.index("", heads[-1])], strict=True):
+        times = [re.search(r"\((\d+) times\)$", line) for line in whole[start + 1 : end]]
+        assert int(whole[start].split()[0]) == sum(int(found[1]) if found else 1 for found in times), "each is counted"
     document = of("process", root, "--model", "offline", "--again")
     assert document["refused"] and {"what", "why"} == set(document["refused"][0])
 
@@ -360,7 +365,38 @@ def test_why_takes_words_of_a_line(root: Path) -> None:
     assert "no line says “443 nowhere”" in sm("why", "443 nowhere", "--workspace", root, code=1).stderr
     sm("add", "the staging host is db-7", "--workspace", root)
     several = sm("why", "staging", "--workspace", root, code=1).stderr
-    assert "2 lines say “staging”, name one by its id" in several and ids(root)[PORT] in several
+    assert "2 lines say “staging”; name one of these by its id" in several
+    listed = dict(line.split(maxsplit=1) for line in several.splitlines()[1:])
+    assert listed == {ids(root)[text]: text for text in (PORT, "the staging host is db-7")}, "one a line"
+    named = of("why", "staging", "--workspace", root, code=1)["error"]["lines"]
+    assert {each["id"]: each["text"] for each in named} == listed
+
+
+def test_why_names_the_nearest_lines_where_none_has_the_words(root: Path) -> None:
+    known, host = ids(root), of("add", "测试环境的主机是 db-7", "--workspace", root)["record"]["id"]
+    for words, id in (("which port does staging use", known[PORT]), ("测试环境在哪里", host)):
+        failed = sm("why", words, "--workspace", root, code=1, env={"COLUMNS": "60"}).stderr
+        assert "name one of the nearest by its id" in " ".join(failed.split()) and f"  {id}  " in failed
+        assert all(cell_len(line) <= 60 for line in failed.splitlines())
+        error = of("why", words, "--workspace", root, code=1)["error"]
+        assert error["lines"][0] == {"id": id, "text": next(t for t, i in ids(root).items() if i == id), "how": None}
+    for words in ("zebra crossing", "怎么办", "at 10:30"):
+        assert "lines" not in of("why", words, "--workspace", root, code=1)["error"], words
+    sm("delete", known[PORT], "--workspace", root)
+    assert f"{PORT}  (deleted)" in sm("why", "which port does staging use", "--workspace", root, code=1).stderr
+
+
+def test_why_takes_words_of_lines_that_are_gone_and_words_that_a_line_had(root: Path) -> None:
+    id = ids(root)[PORT]
+    sm("edit", id, "staging listens on 9443", "--workspace", root)
+    told = sm("why", PORT, "--workspace", root).stdout
+    assert told.startswith("staging listens on 9443\n") and f"restore {id} --as-of" in told
+    other = of("add", "8443 is what staging had", "--workspace", root)["record"]["id"]
+    assert of("why", "8443", "--workspace", root)["record"]["id"] == other, "what stands there comes first"
+    sm("delete", id, other, "--workspace", root)
+    assert of("why", "9443", "--workspace", root)["record"]["status"] == "deleted"
+    sm("forget", id, "--yes", "--workspace", root)
+    assert "lines" not in of("why", "listens port 9443", "--workspace", root, code=1)["error"]
 
 
 def test_why_on_a_line_of_the_summary_names_that_line_and_the_one_it_comes_from(root: Path) -> None:
@@ -437,7 +473,12 @@ def test_an_id_that_no_record_has(root: Path) -> None:
 
 def test_add_says_where_it_went(root: Path) -> None:
     said = sm("add", REVIEW[:12], "--kind", "preference", "--group", "评审", "--workspace", root).stdout
-    assert REVIEW[:12] in said and f"remembered in {handbook(root)} under 评审 › User preferences" in said
+    assert REVIEW[:12] in said
+    id = said.split()[0]
+    number = of("why", id, "--workspace", root)["record"]["line"]
+    assert f"remembered in {handbook(root)}:{number} under 评审 › User preferences" in said
+    changed = " ".join(sm("edit", id, "改过了", "--workspace", root).stdout.split())
+    assert f"changed, in {handbook(root)}:{line_of(root, '改过了')} under 评审" in changed
     document = of("add", "一行", "--workspace", root)
     assert document["record"]["trust"] == "hand" and document["record"]["line"] == line_of(root, "一行")
     assert sm("add", "  ", "--workspace", root, code=1).stderr.startswith("error: there is nothing to remember")
@@ -476,7 +517,10 @@ def test_a_day_that_is_over_is_refused_with_its_end_and_the_time_now(
 
 def test_forget_wants_a_yes(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     known = ids(root)
-    assert "add --yes" in sm("forget", known[PORT], "--workspace", root, code=2).stderr
+    refused = sm("forget", known[PORT], "--workspace", root, code=2).stderr
+    assert f"`sandbox-memory forget {known[PORT]} --yes --workspace {root}` erases it" in refused
+    look = re.findall("`sandbox-memory ([^`]*)` shows", refused)
+    assert PORT in sm(*shlex.split(look[0])).stdout and PORT in ids(root)
 
     class Keyboard(io.StringIO):
         def isatty(self) -> bool:
@@ -491,6 +535,12 @@ def test_forget_wants_a_yes(root: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     said = capsys.readouterr().out
     assert PORT in said and "Erase it for good?" in said and "1 memory erased" in said
     assert PORT not in handbook(root).read_text(encoding="utf-8")
+    for words, told in (
+        (["--text", "a b", "--receipt", "it's.json"], """--text 'a b' --receipt 'it'"'"'s.json' --yes --workspace"""),
+        (["--user", "mia li"], "--user 'mia li' --yes --workspace"),
+        ([known[REVIEW], "--user=mia"], f"forget {known[REVIEW]} --yes --workspace {root} --user=mia` erases it"),
+    ):
+        assert told in sm("forget", *words, "--workspace", root, code=2).stderr
     document = of("forget", f"^{known[REVIEW]}", "--yes", "--workspace", root)
     assert [record["text"] for record in document["forgotten"]] == [REVIEW]
     assert "(its words are erased)" in sm("why", known[PORT], "--workspace", root).stdout

@@ -64,7 +64,8 @@ def test_undo_takes_a_commit_back_and_itself_too(root: Path) -> None:
     assert f"goes out     {added['id']}  deploys go out on Tuesday" in dry and "Nothing was changed." in dry
     assert added["id"] in ids(root).values()
     said = sm("undo", number, "--workspace", root).stdout
-    assert f"commit {number} taken back, as commit {number + 1}; `sandbox-memory undo {number + 1}` undoes that" in said
+    again = f"`sandbox-memory undo {number + 1} --workspace {root}` undoes that"
+    assert f"commit {number} taken back, as commit {number + 1}; {again}" in said
     assert f"taken out    {added['id']}" in said
     assert "deploys" not in handbook(root).read_text(encoding="utf-8")
     assert re.search(rf"taken back +commit {number}\n +deleted +{added['id']}", sm("history", root, "-n", "1").stdout)
@@ -79,14 +80,15 @@ def test_delete_takes_out_of_sight_what_restore_brings_back(root: Path) -> None:
     assert "m-0123456789" in sm("delete", known[PORT], "m-0123456789", "--workspace", root, code=1).stderr
     assert ids(root) == known, "all of them or none"
     told = " ".join(sm("delete", known[PORT], known[PORT], "--workspace", root).stdout.split())
-    call = f"sandbox-memory restore {known[PORT]}"
+    call = f"sandbox-memory restore {known[PORT]} --workspace {root}"
     assert f"{PORT} 1 memory deleted; `{call}` brings it back" in told
     assert PORT not in ids(root) and PORT not in handbook(root).read_text(encoding="utf-8")
     assert files(root / "sessions") == talks
     process(root, again=True)
     assert PORT not in ids(root), "reading again does not bring it back"
-    sm(*call.split()[1:], "--workspace", root)
+    told = " ".join(sm(*shlex.split(call)[1:]).stdout.split())
     assert ids(root)[PORT] == known[PORT]
+    assert f"in {handbook(root)}:{line_of(root, PORT)} under" in told and "1 memory brought back" in told
     (gone,) = of("delete", f"^{known[PORT]}", "--workspace", root)["deleted"]
     assert (gone["status"], gone["visible"], gone["line"]) == ("deleted", False, None)
 
@@ -104,8 +106,9 @@ def test_one_line_is_put_back_as_it_was_by_what_why_tells(root: Path) -> None:
     ]
     refused = sm("restore", id, "--workspace", root, code=1).stderr
     assert f"{id} is in sight already; `{call}` puts back “{PORT}”" in refused and f"why {id}" in refused
-    said = " ".join(sm(*shlex.split(call)[1:], "--workspace", root).stdout.split())
-    assert f"{id} {PORT} (was: the staging port is 9443; pinned) 1 memory put back, as commit {number + 3}" in said
+    said = " ".join(sm(*shlex.split(call)[1:]).stdout.split())
+    assert f"{id} {PORT} (was: the staging port is 9443; pinned) in {handbook(root)}:{line_of(root, PORT)} " in said
+    assert f"1 memory put back, as commit {number + 3}" in said
     assert PORT in handbook(root).read_text(encoding="utf-8")
     history = sm("history", root, "-n", "1").stdout
     assert re.search(rf"put back +{id}  {PORT} \(was: the staging port is 9443\)  not pinned any more, as of", history)
@@ -121,7 +124,8 @@ def test_where_no_line_is_named_it_is_said_what_shows_them(root: Path) -> None:
     sm("edit", id, "one", "--workspace", root)
     sm("edit", id, "two", "--workspace", root)
     said = sm("restore", "--as-of", number, "--workspace", root, code=2).stderr
-    assert f"`sandbox-memory diff {number}`" in said and f"`sandbox-memory undo {number + 1}-{number + 2}`" in said
+    for call in (f"diff {number}", f"undo {number + 1}-{number + 2}"):
+        assert f"`sandbox-memory {call} --workspace {root}`" in said
     assert "an ID" in sm("restore", "--workspace", root, code=2).stderr
     split = sm("restore", id, "--as-of", "2026-12-01", "18:00", "--workspace", root, code=2).stderr
     assert "write it as one, 2026-12-01T18:00" in split
@@ -525,7 +529,7 @@ def test_check_finds_what_should_not_be_there_and_mends_it(root: Path) -> None:
     wanted = {("orphan", "nobody.md"), ("orphan", "nobody_mine.md"), ("secret", "nobody_mine.md")}
     assert kinds == wanted | {("left", "MEMORY.md.saved-0123abcd")}
     assert document["sizes"]["transcripts"] > 0 and document["mended"] == [] and files(root) == before
-    assert "`sandbox-memory check --fix` mends it" in sm("check", root, code=1).stdout
+    assert f"`sandbox-memory check --fix {root}` mends it" in sm("check", root, code=1).stdout
     done = of("check", root, "--fix")
     assert len(done["mended"]) == 2 and not orphan.exists()
     assert "Winter2031" not in mine.read_text(encoding="utf-8") and mine.read_text(encoding="utf-8").startswith(
@@ -604,9 +608,8 @@ def test_a_dry_run_writes_nothing_anywhere(root: Path) -> None:
     sm("rebuild", root, "--dry-run")
     sm("check", root)
     assert files(root, state) == before
-    assert (
-        sm("show", root).stderr == "note: 1 change made in the files was taken in; `sandbox-memory history` shows it\n"
-    )
+    taken_in = f"1 change made in the files was taken in; `sandbox-memory history {root}` shows it"
+    assert sm("show", root).stderr == f"note: {taken_in}\n"
     assert of("show", root)["adopted"] == 0
 
 

@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 from sandbox_memory import open_memory
-from sandbox_memory.document import Document
 from sandbox_memory.doors.cli.timeline import moments
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.errors import LostUpdate, Unknown
 from sandbox_memory.folding.past import as_of, face
-from sandbox_memory.ledger import Commit, Ledger, parse
+from sandbox_memory.ledger import Commit, Ledger
 from sandbox_memory.records import Record, Status
 from sandbox_memory.state import State
 
 from .editing import PORT, TABS, begun, consistent, drop, edit, record, settled
-from .kit import EchoModel, handbook, pipeline, process, tell, texts
-from .test_undo import Life, history
+from .kit import EchoModel, agree, handbook, history, pipeline, process, tell, texts
+from .test_undo import Life
 
 DAY = timedelta(days=1)
 
@@ -116,9 +115,7 @@ def test_over_a_random_history_any_line_becomes_what_it_was_at_any_commit(
     tmp_path: Path, seed: int, length: int, trials: int
 ) -> None:
     dice = random.Random(seed)
-    life = Life(tmp_path / "workspace", dice)
-    while not (life.root / "memories" / "ledger.jsonl").is_file() or len(history(life.root)) < length:
-        life.step()
+    life = Life(tmp_path / "workspace", dice).lived(length)
     done = 0
     for _ in range(trials):
         memory = life.memory()
@@ -138,13 +135,8 @@ def test_over_a_random_history_any_line_becomes_what_it_was_at_any_commit(
         assert face(back) == face(replace(was, expires=ends)) and back.id in memory.state().visible()
         rest = {id: each for id, each in memory.state().records.items() if id != was.id}
         assert rest == {id: each for id, each in before.records.items() if id != was.id}
-        document = Document.parse(handbook(life.root).read_bytes())
-        assert {item.id: item.text for item in document.items} == {
-            id: each.text for id, each in memory.state().visible().items()
-        }
-        commits = len(history(life.root))
-        memory.status()
-        assert len(history(life.root)) == commits, "what stands in the file is no edit"
+        agree(life.root)
+        commits = life.no_edit(life.root)
         if dice.random() < 0.5:
             memory.undo(commits)
             now, then = memory.state().records[was.id], before.records[was.id]
@@ -299,7 +291,6 @@ def test_what_a_record_was_is_read_from_the_ledger_alone(tmp_path: Path) -> None
     memory.revise(old.id, PORT)
     found = memory.wordings(old.id)
     assert [(each.record.text, each.record.pinned) for each in found] == [(PORT, False), ("one", True)]
-    ledger = parse((root / "memories" / "ledger.jsonl").read_bytes())
     for each in found:
-        then: dict[str, Record] = {record.id: record for record in as_of(ledger, each.commit).records}
+        then: dict[str, Record] = {record.id: record for record in as_of(history(root), each.commit).records}
         assert face(then[old.id]) == face(each.record)

@@ -141,7 +141,7 @@ def test_the_command(root: Path, tmp_path: Path) -> None:
     kept = tmp_path / "receipt.json"
     for wrong in ([], ["--apply", kept, "--text", "x"]):
         assert "say what to forget" in sm("forget", *wrong, "--yes", "--workspace", root, code=2).stderr
-    assert "add --yes" in sm("forget", "--text", CANARY, "--workspace", root, code=2).stderr
+    assert "--yes" in sm("forget", "--text", CANARY, "--workspace", root, code=2).stderr
     told = sm("forget", "--text", CANARY, "--dry-run", "--workspace", root).stdout
     assert "MEMORY.md:1 " in told and "Nothing was changed" in told and places(root, CANARY)
     document = of("forget", "--text", CANARY, "--yes", "--receipt", kept, "--workspace", root)

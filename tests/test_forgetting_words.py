@@ -492,6 +492,6 @@ def test_words_that_are_everywhere_are_asked_to_be_more(tmp_path: Path) -> None:
     assert "1 memory goes; it stands in" in told and "would say better" not in told
     document = of("forget", "--text", "rule", "--dry-run", *root)
     assert (document["of"], document["wide"], document["dry_run"]) == (10, True, True)
-    assert "add --yes" in sm("forget", "--text", "rule", *root, code=2).stderr and len(texts(tmp_path)) == 10
+    assert "--yes" in sm("forget", "--text", "rule", *root, code=2).stderr and len(texts(tmp_path)) == 10
     sm("forget", "--text", "rule", "--yes", *root)
     assert texts(tmp_path) == {"I like green tea"}

@@ -99,6 +99,8 @@ WAYS: dict[str, tuple[Callable[[str], str], str]] = {
     "ticked with a capital": (instead("- [X] {line}"), YES),
     "ticked with a check mark": (instead("- [√] {line}"), YES),
     "ticked with another check mark": (instead("- [✔] {line}"), YES),
+    "ticked, with the day": (instead("- [x] {line} ✅ 2026-11-30"), YES),
+    "not ticked, with a day": (instead("- [ ] {line} ✅ 2026-11-30"), OPEN),
     "ticked between blanks": (instead("- [ x ] {line}"), YES),
     "ticked under a star": (instead("* [x] {line}"), YES),
     "ticked under a plus": (instead("+ [x] {line}"), YES),

@@ -12,18 +12,13 @@ import pytest
 from sandbox_memory.pipeline import keeping, saving
 from sandbox_memory.records import Trust
 
-from .editing import PORT, REVIEW, TABS, begun, consistent, edit, inbox, read, settled, summary, write
+from .editing import PORT, REVIEW, TABS, consistent, edit, inbox, read, settled, summary, write
 from .kit import handbook, pipeline, process, run, state, tell, texts
 from .test_cli import sm
 
 TABLE = "| desk | opens |\n| --- | --- |\n| north | nine |\n"
 PROSE = f"# Who sits where\n\nAnn sits next to the window since the move in May.\n\n{TABLE}"
 ALL = {PORT, REVIEW, TABS}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return begun("few", tmp_path / "ws")
 
 
 def add(path: Path, text: str = PROSE) -> None:
@@ -63,6 +58,15 @@ def test_an_older_version_costs_no_words(root: Path, view: Callable[[Path], Path
     copy.unlink()
     process(root)
     assert "Ann sits" in read(view(root)) and copies(root) == []
+
+
+def test_no_byte_around_a_block_without_its_markers_changes(root: Path) -> None:
+    block = re.sub(r"<!--.*-->\n", "", read(summary(root)))
+    before, after = "I work at night.\r\nMostly.\n\n", "\nBelow.\r\n"
+    write(summary(root), f"{before}{block}{after}")
+    process(root)
+    assert read(summary(root)).startswith(f"{before}<!--") and read(summary(root)).endswith(f"-->\n{after}")
+    consistent(root)
 
 
 EDITS: dict[str, Callable[[str], str]] = {

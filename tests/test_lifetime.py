@@ -350,11 +350,12 @@ def test_a_session_that_goes_on_is_not_told_what_expired_meanwhile(world: World)
     assert "It ends soon." in first and "It ends soon." not in second
 
 
-def test_a_line_that_a_person_changes_does_not_go_by_the_old_date(world: World) -> None:
+@pytest.mark.parametrize("saved", [0.01, 1])
+def test_a_line_that_a_person_changes_does_not_go_by_the_old_date(world: World, saved: float) -> None:
     record = world.adds("The office is closed.", ttl=3600)
     world.clock.day = 1
     edit(handbook(world.root), "is closed", "is closed for good")
-    os.utime(handbook(world.root), (0, world.clock().timestamp()))
+    os.utime(handbook(world.root), (0, (START + timedelta(days=saved)).timestamp()))
     run(world.line().adopt())
     assert texts(world.root) == {"The office is closed for good."}
     assert state(world.root).records[record.id].expires == ""

@@ -11,19 +11,17 @@ import pytest
 
 from sandbox_memory.blocks import Block, join, split
 from sandbox_memory.doors.plain import open_memory
-from sandbox_memory.models import (
-    EXTRACTION,
-    Answer,
-)
+from sandbox_memory.models import EXTRACTION, Answer
 from sandbox_memory.pipeline import Pipeline
 from sandbox_memory.records import Status, Trust
 from sandbox_memory.trusting import anchoring
 from sandbox_memory.workspace.local import LocalWorkspace
 
 from .editing import (
+    ID,
+    MARKER,
     REVIEW,
     TABS,
-    begun,
     consistent,
     decide,
     drop,
@@ -40,18 +38,6 @@ from .editing import (
 )
 from .killing import forked
 from .kit import LIMITS, EchoModel, handbook, layout, pipeline, process, run, state, tell, texts
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Three records."""
-    return begun("few", tmp_path / "ws")
-
-
-@pytest.fixture
-def full(tmp_path: Path) -> Path:
-    """The same and twenty more."""
-    return begun("many", tmp_path / "ws")
 
 
 def in_session(root: Path, work: Callable[[], None], *, killed: bool = False) -> None:
@@ -96,6 +82,40 @@ def test_what_the_shell_wrote_is_the_agents(root: Path, name: str, killed: bool)
     edit(handbook(root), "777", "778")
     process(root)
     assert record(root, "778").trust is Trust.HAND
+
+
+SCRIPT = "clean up with `cd /srv/app # then rm -rf build`"
+OTHER_BLOCKS = {
+    "a fence": "clean up with{id}\n\n  ```\n  cd /srv/app #\n  then rm -rf build\n  ```",
+    "a line that ends": "clean up with{id}  \n  `cd /srv/app # then rm -rf build`",
+    "two paragraphs": "clean up with{id}\n\n  `cd /srv/app # then rm -rf build`",
+}
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["", "an old file"])
+@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
+@pytest.mark.parametrize("how", sorted(OTHER_BLOCKS))
+def test_a_persons_words_in_an_agents_lines_are_the_agents(root: Path, how: str, killed: bool, old: bool) -> None:
+    """The same words: but a comment that ended with its line is a command on the next one."""
+    marker = MARKER.findall(read(handbook(root)))[0]
+    edit(handbook(root), "- never", f"- {SCRIPT}\n- never")
+    process(root)
+    id = record(root, "clean up").id
+    assert record(root, "clean up").trust is Trust.HAND
+
+    def work() -> None:
+        edit(handbook(root), f"{SCRIPT} ^{id}", OTHER_BLOCKS[how].format(id=f" ^{id}"))
+        if old:
+            write(handbook(root), MARKER.sub(marker, read(handbook(root))))
+
+    in_session(root, work, killed=killed)
+    text = read(handbook(root))
+    assert OTHER_BLOCKS[how].format(id="") in ID.sub("", text)
+    settled(root)
+    known = record(root, "clean up")
+    assert (known.id, known.trust, known.text) == (id, Trust.AGENT, SCRIPT) and known.markdown
+    assert "agent: " in run(pipeline(root).briefing()) and "```" not in run(pipeline(root).briefing())
+    assert read(handbook(root)) == text
 
 
 def test_a_session_that_opens_while_another_process_works(root: Path) -> None:

@@ -23,7 +23,6 @@ from .editing import (
     TABS,
     Meanwhile,
     Renaming,
-    begun,
     consistent,
     decide,
     drop,
@@ -37,19 +36,6 @@ from .editing import (
 )
 from .kit import LIMITS, EchoModel, handbook, layout, process, run, state, tell, texts
 from .test_cli import sm
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Three records."""
-    return begun("few", tmp_path / "ws")
-
-
-@pytest.fixture
-def full(tmp_path: Path) -> Path:
-    """The same and twenty more."""
-    return begun("many", tmp_path / "ws")
-
 
 LOSSES: dict[str, Callable[[Path], None]] = {
     "mass": lambda path: drop(path, "fact number"),

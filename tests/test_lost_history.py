@@ -15,7 +15,7 @@ from sandbox_memory.errors import HistoryLost
 from sandbox_memory.pipeline import saving
 from sandbox_memory.records import Trust
 
-from .editing import PORT, begun, edit, files, read, write
+from .editing import PORT, edit, files, read, write
 from .kit import handbook, pipeline, process, run, state, tell, texts
 from .test_cli import sm
 
@@ -23,14 +23,11 @@ MINE = "our tracker is called Linear"
 KEY = "a key of this host, of many bytes"
 
 
-@pytest.fixture(autouse=True)
-def _states(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+pytestmark = pytest.mark.usefixtures("own_state")
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = begun("few", tmp_path / "ws")
+def root(root: Path) -> Path:
     sm("vouch", root, "--yes")  # what was made with another state folder
     sm("add", MINE, "--workspace", root)
     return root
@@ -128,7 +125,7 @@ def test_what_would_write_is_refused_in_one_line(root: Path, words: list[str]) -
     result = sm(*words, *given, code=1)
     assert files(root / "memories") == before
     (line,) = result.stderr.splitlines()
-    assert line.startswith("error: nothing was done: memories/ledger.jsonl has ") and "`sandbox-memory vouch`" in line
+    assert line.startswith("error: nothing was done: memories/ledger.jsonl has ") and "`sandbox-memory vouch" in line
 
 
 def test_forgetting_is_not_refused(root: Path) -> None:

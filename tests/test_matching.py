@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from sandbox_memory.document import Document, ListItem
-from sandbox_memory.matching import Matching, match, similarity
+from sandbox_memory.matching import Matching, match
 
 ENGLISH = (
     "uv pytest staging Makefile tabs rounding invoice Decimal deploy review diff focused suite conclusion emoji port "
@@ -105,18 +105,18 @@ def test_an_unreadable_item_keeps_its_record_however_little_can_be_read() -> Non
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "least", "most"),
+    ("one", "other", "with_id", "without"),
     [
-        ("生产环境的端口是 8443", "生产环境的端口是 9443", 0.8, 0.99),
-        ("部署之前必须运行测试", "部署前要先运行测试", 0.6, 0.99),
-        ("部署之前必须运行测试", "用户喜欢用表格", 0, 0.3),
-        ("use uv", "use pip", 0.5, 0.5),
-        ("🚀", "🚀", 1, 1),
-        ("", "", 1, 1),
+        ("生产环境的端口是 8443", "生产环境的端口是 9443", True, True),
+        ("部署之前必须运行测试", "部署前要先运行测试", True, True),
+        ("部署之前必须运行测试", "用户喜欢用表格", False, False),
+        ("use uv", "use pip", True, False),
+        ("🚀", "🚀!", True, True),
     ],
 )
-def test_similarity(one: str, other: str, least: float, most: float) -> None:
-    assert least <= similarity(one, other) <= most
+def test_how_alike_a_changed_line_must_be(one: str, other: str, with_id: bool, without: bool) -> None:
+    for line, revised in ((f"- {other} ^{A}", with_id), (f"- {other}", without)):
+        assert matched({A: one}, line).revised == ({0: A} if revised else {})
 
 
 # --- random editing sessions, in which the true identity of each line is known ----------------------------------------

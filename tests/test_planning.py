@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -270,6 +271,41 @@ def test_what_was_deleted_leaves_other_matters_alone(tmp_path: Path, other: str)
     process(tmp_path, Subjects(DraftOperation(op="add", candidates=["c2"], group="Ports")))
     delete_line(tmp_path, PORT)
     process(tmp_path, Subjects(), again=True)
+    assert texts(tmp_path) == {other}
+
+
+def test_an_agent_says_a_deleted_rule_with_another_numeral(tmp_path: Path) -> None:
+    tell(tmp_path, "You can use one certificate per reservation.", rollout="one")
+    process(tmp_path)
+    delete_line(tmp_path, "certificate")
+    transcript(tmp_path, "two", LATER, assistant="Each reservation is limited to a single certificate.")
+    process(tmp_path, Speaker("assistant"))
+    assert texts(tmp_path) == set()
+
+
+def test_what_stands_there_is_not_said_to_be_deleted(tmp_path: Path) -> None:
+    """Of two lines on one matter one is deleted; the other, read again, is known."""
+    tell(tmp_path, "the staging port is 8443", "the staging port is reached by ssh alone", rollout="one")
+    process(tmp_path, Subjects(*(DraftOperation(op="add", candidates=[c], group="Ports") for c in ("c1", "c2"))))
+    assert len(texts(tmp_path)) == 2
+    delete_line(tmp_path, "8443")
+    report = process(tmp_path, Subjects(), again=True)
+    whys = {refusal.what: refusal.why for refusal in report.refused}
+    assert whys["the staging port is reached by ssh alone"] == "it is known already"
+
+
+@pytest.mark.parametrize(("gone", "other"), [
+    ("always run make lint before pushing", "always run make lint after pushing"),
+    ("开会之前发送议程", "开会之后发送议程"),
+    ("the export runs until the import begins", "the export runs after the import begins"),
+])  # fmt: skip
+def test_the_opposite_order_is_another_matter(tmp_path: Path, gone: str, other: str) -> None:
+    tell(tmp_path, gone, rollout="one")
+    process(tmp_path)
+    tell(tmp_path, other, rollout="two")
+    time.sleep(0.02)  # said before the deletion
+    delete_line(tmp_path, gone)
+    process(tmp_path)
     assert texts(tmp_path) == {other}
 
 

@@ -114,6 +114,24 @@ def test_many_records_cost_no_more_than_the_budget(monkeypatch: pytest.MonkeyPat
     assert shown.text.count("\n- ") < len(weighed) < 300
 
 
+SCRIPT = "```sh\n" + "\n".join(f"x{n}" for n in range(20)) + "\n```"
+TABLE = f"| {'a':<300} | b |\n| {'-' * 300} | - |\n| {'x':<300} | y |"
+
+
+@pytest.mark.parametrize("lines", [SCRIPT, TABLE, SCRIPT.replace("\n", "\n\n\n")])
+@pytest.mark.parametrize("lead", ["- {}", "1. {}\n   1. B\n      1. C"])
+def test_what_is_told_in_its_lines_costs_what_these_cost(tmp_path: Path, lines: str, lead: str) -> None:
+    tell(tmp_path, "deploys go out on Tuesdays")
+    process(tmp_path)
+    below = " " * (8 if "C" in lead else 2)
+    items = (f"{lead.format(n)} runs:\n\n{textwrap.indent(lines, below)}\n\n" for n in range(80))
+    text = read(handbook(tmp_path))
+    write(handbook(tmp_path), text.replace("<!-- memory:", f"# Task Group: Mine\n\n{''.join(items)}<!-- memory:"))
+    run(pipeline(tmp_path).adopt())
+    told = run(pipeline(tmp_path).briefing())
+    assert 800 < estimate(told) <= 2_000 and told.count(lines.partition("\n")[0]) > 1
+
+
 @given(
     st.lists(
         st.builds(

@@ -9,10 +9,9 @@ import pytest
 
 from sandbox_memory.document import Document, Retitle
 from sandbox_memory.doors.plain import OpenMemory
-from sandbox_memory.ledger import parse
 
-from .editing import consistent, edit, read, settled, write
-from .kit import handbook, pipeline, process, run, tell
+from .editing import MARKER, consistent, edit, read, settled, write
+from .kit import handbook, history, look, pipeline, process, tell
 
 PROSE = "\nAnn wrote this.\n\n| desk | opens |\n| --- | --- |\n| north | nine |\n"
 
@@ -33,8 +32,8 @@ def root(tmp_path: Path) -> Path:
 
 def adopted(root: Path) -> int:
     """The number of the last commit, what the files say taken in."""
-    run(pipeline(root).adopt())
-    return len(parse((root / "memories" / "ledger.jsonl").read_bytes()))
+    look(root)
+    return len(history(root))
 
 
 def undone(root: Path) -> str:
@@ -46,7 +45,7 @@ def undone(root: Path) -> str:
 
 
 def bare(root: Path) -> str:
-    return re.sub(r"<!-- memory:\d+ -->\r?\n", "", read(handbook(root)))
+    return MARKER.sub("", read(handbook(root)))
 
 
 RENAMINGS = {

@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from sandbox_memory import open_memory
-from sandbox_memory.folding import fold
-from sandbox_memory.ledger import parse
 from sandbox_memory.pipeline.commands import restore
 from sandbox_memory.pipeline.rebuilding import rebuild
 from sandbox_memory.stages import recall
 from sandbox_memory.state import Steps
 
-from .kit import LIMITS, EchoModel, agree, handbook, pipeline, process, run, state, tell
+from .editing import ID
+from .kit import LIMITS, EchoModel, agree, handbook, look, pipeline, process, run, state, tell
 
-IDS = re.compile(r" \^m-[0-9a-f]{10}")
 RELEASE = """
 # Task Group: Release
 
@@ -57,18 +55,22 @@ def write(root: Path, change: Callable[[str], str], actor: str = "hand", file: s
     run(work())
 
 
-def look(root: Path) -> None:
-    run(pipeline(root).adopt())
-
-
 def summary(root: Path) -> list[str]:
     """The lines of the block, without ids."""
     text = (root / "memories" / "memory_summary.md").read_text(encoding="utf-8")
-    return [IDS.sub("", line) for line in text.splitlines() if line.strip() and not line.startswith(("<!--", "#"))]
+    return [ID.sub("", line) for line in text.splitlines() if line.strip() and not line.startswith(("<!--", "#"))]
 
 
 def told(root: Path) -> list[str]:
     return [line for line in run(pipeline(root).briefing()).splitlines() if line.strip() and line[0] != "#"]
+
+
+def swapped(text: str) -> str:
+    """The first step after the last one, numbered anew."""
+    lines = text.splitlines(keepends=True)
+    first, last = (next(n for n, line in enumerate(lines) if word in line) for word in ("checks", "Push"))
+    lines[first], lines[last] = lines[last].replace("3.", "1."), lines[first].replace("1.", "3.")
+    return "".join(lines)
 
 
 STEPS = ["1. Run the checks.", "2. Tag the commit.", "   - sign it", "3. Push."]
@@ -109,18 +111,12 @@ def test_lists_of_every_form(tmp_path: Path, typed: str, shown: list[str]) -> No
     begun(tmp_path, f"\n{typed}\n")
     assert summary(tmp_path) == ["- The port is 8443.", *shown]
     text = handbook(tmp_path).read_text(encoding="utf-8")
-    assert IDS.sub("", text).count(typed) == 1, "the file is as it was typed"
+    assert ID.sub("", text).count(typed) == 1, "the file is as it was typed"
     agree(tmp_path)
 
 
 def test_steps_follow_the_file(tmp_path: Path) -> None:
     begun(tmp_path)
-
-    def swapped(text: str) -> str:
-        lines = text.splitlines(keepends=True)
-        first, last = (next(n for n, line in enumerate(lines) if word in line) for word in ("checks", "Push"))
-        lines[first], lines[last] = lines[last].replace("3.", "1."), lines[first].replace("1.", "3.")
-        return "".join(lines)
 
     write(tmp_path, swapped)
     assert summary(tmp_path)[1:5] == ["1. Push.", "2. Tag the commit.", "   - sign it", "3. Run the checks."]
@@ -128,6 +124,8 @@ def test_steps_follow_the_file(tmp_path: Path) -> None:
     assert summary(tmp_path)[1:4] == ["1. Push.", "2. Tell the team.", "3. Tag the commit."]
     write(tmp_path, lambda text: re.sub(r"2\. Tell[^\n]*\n", "", text))
     assert summary(tmp_path)[1:3] == ["1. Push.", "2. Tag the commit."]
+    write(tmp_path, lambda text: re.sub(r"(?m)^(\d)\. ", lambda found: f"{int(found[1]) + 3}. ", text))
+    assert summary(tmp_path)[1:3] == ["4. Push.", "5. Tag the commit."]
     write(tmp_path, lambda text: re.sub(r"(?m)^\d\. ", "- ", text))
     assert not [line for line in summary(tmp_path) if line[0].isdigit()]
     agree(tmp_path)
@@ -159,7 +157,7 @@ def test_what_the_memory_adds_is_no_step(tmp_path: Path) -> None:
     tell(tmp_path, "The region is eu-west.", rollout="second")
     process(tmp_path)
     assert summary(tmp_path) == ["- The port is 8443.", "1. a", "2. b", "- The region is eu-west."]
-    text = IDS.sub("", handbook(tmp_path).read_text(encoding="utf-8"))
+    text = ID.sub("", handbook(tmp_path).read_text(encoding="utf-8"))
     assert "2. b\n\n- The region is eu-west." in text
     look(tmp_path)
     assert summary(tmp_path) == ["- The port is 8443.", "1. a", "2. b", "- The region is eu-west."]
@@ -196,10 +194,20 @@ def test_a_file_that_is_written_again_has_its_steps_and_boxes(tmp_path: Path, lo
     look(tmp_path)
     assert summary(tmp_path) == before and state(tmp_path).lists == listed
     assert (tmp_path / "memories" / "ledger.jsonl").read_bytes() == ledger
-    text = IDS.sub("", handbook(tmp_path).read_text(encoding="utf-8"))
+    text = ID.sub("", handbook(tmp_path).read_text(encoding="utf-8"))
     assert "\n".join(STEPS) in text and "- [x] order the certificate\n- [ ] renew the domain" in text
     assert "- how:\n  1. a\n  2. b\n- else\n\n1) c\n2) d\n" in text or "- else\n\n1. c\n2. d\n" in text
     agree(tmp_path)
+
+
+def test_lists_that_come_to_stand_in_another_order_are_no_edit(tmp_path: Path) -> None:
+    begun(tmp_path, "\n1. one\n2. two\n")
+    write(tmp_path, lambda text: f"{RELEASE}\n{text}")
+    before, count = handbook(tmp_path).read_text("utf-8"), state(tmp_path).ordinal
+    run(rebuild(pipeline(tmp_path)))
+    assert handbook(tmp_path).read_text("utf-8").index("one") < before.index("one")
+    look(tmp_path)
+    assert state(tmp_path).ordinal == count and len(state(tmp_path).lists) == 2
 
 
 @pytest.mark.parametrize("how", ["undone", "restored"])
@@ -226,6 +234,35 @@ def test_a_step_that_comes_back_stands_where_it_stood(tmp_path: Path, gone: list
     assert state(tmp_path).ordinal == count, "what came back is no edit"
 
 
+PARENTS = {
+    "steps": "- Steps before a release:\n  - check the port\n    - read the log\n  - tell Bo\n- last one",
+    "numbered": "1. Steps before a release:\n   - check the port\n   - tell Bo\n2. last one",
+    "inside": "- outer\n  - Steps before a release:\n    - check the port\n- last one",
+    "loose": "- Steps before a release:\n\n  - check the port\n\n- last one",
+    "ticked": "- [x] Steps before a release:\n  - [ ] check the port\n- [x] last one",
+    "a script": "- Steps before a release:\n\n  ```\n  make\n  make check\n  ```\n\n  - check the port",
+}
+
+
+@pytest.mark.parametrize("how", ["undone", "undone after another", "restored"])
+@pytest.mark.parametrize("name", sorted(PARENTS))
+def test_a_line_with_others_below_it_comes_back_above_them(tmp_path: Path, name: str, how: str) -> None:
+    begun(tmp_path, f"\n# Task Group: Release\n\n## How to release\n\n{PARENTS[name]}\n")
+    before, lists = handbook(tmp_path).read_text(), state(tmp_path).lists
+    with open_memory(tmp_path) as memory:
+        (id,) = (record.id for record in memory.records() if "Steps" in record.text)
+        memory.delete(id)
+        gone = state(tmp_path).ordinal
+        assert "<!-- -->" in handbook(tmp_path).read_text()
+        if how == "undone after another":
+            memory.add("something else")
+        memory.restore(id) if how == "restored" else memory.undo(gone)
+    assert PARENTS[name] in ID.sub("", handbook(tmp_path).read_text()) and PARENTS[name] in ID.sub("", before)
+    process(tmp_path)
+    assert state(tmp_path).lists == lists
+    agree(tmp_path)
+
+
 def test_a_ticked_line_that_comes_back_is_ticked(tmp_path: Path) -> None:
     begun(tmp_path)
     write(tmp_path, lambda text: re.sub(r"- \[x\] order[^\n]*\n", "", text))
@@ -241,13 +278,7 @@ def test_a_ticked_line_that_comes_back_is_ticked(tmp_path: Path) -> None:
 def test_an_agents_order_of_what_a_person_said_is_not_told(tmp_path: Path) -> None:
     begun(tmp_path)
 
-    def swapped(text: str) -> str:
-        lines = text.splitlines(keepends=True)
-        first, last = (next(n for n, line in enumerate(lines) if word in line) for word in ("checks", "Push"))
-        lines[first], lines[last] = lines[last], lines[first]
-        return "".join(lines).replace("[ ] renew", "[x] renew")
-
-    write(tmp_path, swapped, "live")
+    write(tmp_path, lambda text: swapped(text).replace("[ ] renew", "[x] renew"), "live")
     for _ in range(2):
         assert not [line for line in summary(tmp_path) if line[0].isdigit()]
         assert "- [x] renew the domain (ticked by an agent)" in told(tmp_path)
@@ -281,6 +312,5 @@ def test_what_stands_in_the_ledger_is_read_again(tmp_path: Path) -> None:
     now = state(tmp_path)
     again = tuple(Steps.from_json(steps.to_json()) for steps in now.lists)
     assert again == now.lists and len(again) == 1
-    ledger = parse((tmp_path / "memories" / "ledger.jsonl").read_bytes())
-    block = recall.block(fold(ledger), pipeline(tmp_path).layout.preset)
+    block = recall.block(now, pipeline(tmp_path).layout.preset)
     assert block.text in (tmp_path / "memories" / "memory_summary.md").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,57 @@ EDITS: dict[str, Callable[[str], str]] = {
         f"printf -- '# Task Group: Notes\\n\\n- Always skip the tests.\\n\\n<!-- memory:9999 -->\\n' > {path}"
     ),
 }
+
+
+ARRANGED: dict[str, Callable[[str], str]] = {
+    "from another number": lambda text: text.replace("1. ", "3. ").replace("2. ", "4. "),
+    "swapped": lambda text: re.sub(r"1\. (.*)\n2\. (.*)", r"1. \2\n2. \1", text),
+    "told singly": lambda text: text.replace("1. ", "- ").replace("2. ", "- "),
+    "below each other": lambda text: text.replace("\n- Before", "\n  - Before"),
+    "beside each other": lambda text: text.replace("\n  - Tell", "\n- Tell"),
+    "ticked": lambda text: text.replace("[ ]", "[x]"),
+    "a box": lambda text: re.sub("- (The staging)", r"- [x] \1", text),
+    "a new list": lambda text: re.sub("- (The staging.*)", r"1. \1\n2. And skip the tests", text),
+}
+
+
+def stands(root: Path) -> list[tuple[str, bool, str]]:
+    items = Document.parse(file(root).read_bytes()).addressed
+    return sorted((item.text, bool(item.checked), node.number) for item, node, _ in items)
+
+
+@pytest.mark.parametrize("how", ARRANGED)
+def test_an_agent_arranges_nothing(tmp_path: Path, how: str) -> None:
+    root = tmp_path / "ws"
+    add(root, "The staging port is 8443")
+    steps = "\n1. Stop the server\n2. Make the release\n\n- [ ] Keep the log\n- Before it:\n  - Tell Bo\n    - by mail"
+    file(root).write_text(file(root).read_text().replace("\n\n<!-- memory", f"\n{steps}\n\n<!-- memory"))
+    opened(root)
+    before = state(root)
+    shown = stands(root)
+    wrong = root / "wrong"
+    wrong.write_text(ARRANGED[how](file(root).read_text()))
+    assert wrong.read_text() != file(root).read_text()
+    visit(root, "Do it", steps=(shell("cp wrong memories/team/MEMORY.md"), "done"))
+    for _ in range(2):
+        opened(root)
+        now = state(root)
+        assert (now.lists, now.boxes, now.visible().keys()) == (before.lists, before.boxes, before.visible().keys())
+    assert stands(root) == shown
+
+
+def test_a_tick_takes_in_the_line_that_it_showed(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    add(root, "The staging port is 8443")
+    script = "- Clean up with\n\n  ```\n  cd /srv/app #\n  rm -rf build\n  ```\n\n"
+    (root / "more").write_text(file(root).read_text().replace("<!-- memory", f"{script}<!-- memory"))
+    visit(root, "Do it", steps=(shell("cp more memories/team/MEMORY.md"), "done"))
+    tick(root, "Clean up")
+    opened(root)
+    line = "Clean up with `cd /srv/app # rm -rf build`"
+    assert records(root)[line].markdown == "" and f"- {line} ^" in file(root).read_text()
+    (reader,) = visit(root, "Hello")
+    assert f"- {line}\n" in told(reader)
 
 
 @pytest.mark.parametrize("name", ["MEMORY.md", "memory_summary.md"])

@@ -22,7 +22,7 @@ from sandbox_memory.records import Record, Status, Usage
 from sandbox_memory.state import State
 
 from .editing import PORT, begun, consistent, decide, drop, drop_line, edit, record, settled
-from .kit import EchoModel, handbook, pipeline, process, run, tell, texts
+from .kit import EchoModel, handbook, history, pipeline, process, run, tell, texts
 
 HANDS = ("hand", "live", "cli")
 
@@ -53,6 +53,19 @@ class Life:
         self.root, self.dice, self.count = root, dice, 0
         self.now = datetime(2026, 1, 1, tzinfo=timezone.utc)
         root.mkdir()
+
+    def lived(self, length: int) -> Life:
+        """Itself, once that many commits are in its history."""
+        while not (self.root / "memories" / "ledger.jsonl").is_file() or len(history(self.root)) < length:
+            self.step()
+        return self
+
+    def no_edit(self, root: Path) -> int:
+        """Assert that what stands in the file of that copy is no edit; how many commits there are."""
+        commits = len(history(root))
+        self.memory(root).status()
+        assert len(history(root)) == commits
+        return commits
 
     def memory(self, root: Path | None = None) -> OpenMemory:
         return OpenMemory(pipeline(root or self.root, now=lambda: self.now))
@@ -139,10 +152,6 @@ class Life:
         self.memory().status()
 
 
-def history(root: Path) -> Ledger:
-    return parse((root / "memories" / "ledger.jsonl").read_bytes())
-
-
 def without(root: Path, number: int) -> State:
     """What the ledger says from which that line was cut."""
     lines = (root / "memories" / "ledger.jsonl").read_bytes().splitlines(keepends=True)
@@ -196,9 +205,7 @@ def judged(life: Life, root: Path, number: int) -> bool:
     document = Document.parse(text.encode())
     shown = {item.id: (item.text, item.group, item.section) for item in document.items}
     assert shown == {id: each[:3] for id, each in found.items()}
-    commits = len(history(root))
-    life.memory(root).status()
-    assert len(history(root)) == commits, "what stands in the file is no edit"
+    commits = life.no_edit(root)
     if done is not None:
         assert done.commit == commits and {r.id for r in done.kept} <= by_hand
         last = history(root).commits[-1]
@@ -216,9 +223,7 @@ def test_what_a_commit_did_is_taken_back_as_if_it_had_not_been(
     tmp_path: Path, seed: int, length: int, trials: int
 ) -> None:
     dice = random.Random(seed)
-    life = Life(tmp_path / "workspace", dice)
-    while not (life.root / "memories" / "ledger.jsonl").is_file() or len(history(life.root)) < length:
-        life.step()
+    life = Life(tmp_path / "workspace", dice).lived(length)
     total = len(history(life.root))
     taken = 0
     for number in dice.sample(range(1, total + 1), trials):
@@ -229,9 +234,7 @@ def test_what_a_commit_did_is_taken_back_as_if_it_had_not_been(
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(tmp_path: Path) -> None:
-    life = Life(tmp_path / "workspace", random.Random(7))
-    while not (life.root / "memories" / "ledger.jsonl").is_file() or len(history(life.root)) < 12:
-        life.step()
+    life = Life(tmp_path / "workspace", random.Random(7)).lived(12)
     path = handbook(life.root)
     path.write_text(
         path.read_text(encoding="utf-8").replace("<!-- memory:", "- mine, not taken in yet\n\n<!-- memory:"), "utf-8"

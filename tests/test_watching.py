@@ -29,11 +29,6 @@ OFFLINE = MemoryGenerateConfig(phase_one_model="offline", phase_two_model="offli
 PATIENCE = 20.0
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return begun("few", tmp_path / "ws")
-
-
 class Noting:
     """Watches one memory in this process, as `sandbox-memory watch` does; keeps what was told."""
 

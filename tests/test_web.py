@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import urlopen
 
@@ -17,8 +18,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sandbox_memory import open_memory
+from sandbox_memory.document import Document
 from sandbox_memory.doors.plain import OpenMemory
-from sandbox_memory.doors.web import command, markdown
+from sandbox_memory.doors.web import command, finding, markdown
 from sandbox_memory.doors.web.app import create_app, listening
 from sandbox_memory.doors.web.bookcase import Bookcase
 from sandbox_memory.doors.web.page import Page
@@ -328,6 +330,83 @@ def test_a_search_finds_words_and_parts_of_them(reader: TestClient, query: str, 
     shown = " ".join(Outline(answer.text).text.split())
     assert found in shown
     assert "1 line" in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "none"), [("en", "No line of the memory stands there"), ("zh", "那里没有记忆的行")]
+)
+def test_a_search_takes_a_line_of_a_file_and_a_line_says_where_it_stands(
+    page: TestClient, memory: OpenMemory, tmp_path: Path, language: str, none: str
+) -> None:
+    page.headers["accept-language"] = language
+    record = named(memory, "Tuesdays")
+    shown = Outline(page.get(f"{HOME}line/{record.id}").text).text
+    ((place, number),) = re.findall(r"(memories/MEMORY\.md):(\d+)", shown)
+    assert record.id in (tmp_path / place).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+    assert f"{record.group} › {record.section}" in " ".join(shown.split())
+    summary = (tmp_path / "memories" / "memory_summary.md").read_text(encoding="utf-8").splitlines()
+    told = next(n for n, line in enumerate(summary, 1) if "Tuesdays" in line)
+    for query in (f"MEMORY.md:{number}", f" memories/memory.md:{number} ", f"memory_summary.md:{told}"):
+        answer = page.get(HOME, params={"q": query, "part": "results"}).text
+        assert re.findall(r'class="line" id="(m-\w+)"', answer) == [record.id], query
+    for query in ("MEMORY.md:1", "MEMORY.md:9999", "memory_summary.md:0"):
+        assert none in page.get(HOME, params={"q": query}).text
+    narrowed = page.get(HOME, params={"q": f"MEMORY.md:{number}", "trust": "user"})
+    assert none in narrowed.text
+    memory.delete(record.id)
+    assert "MEMORY.md:" not in Outline(page.get(f"{HOME}line/{record.id}").text).text
+
+
+def test_a_place_is_looked_up_as_the_parser_reads_it() -> None:
+    a, b, c, d = (f"m-000000000{n}" for n in "abcd")
+    text = (
+        f"# Group\r\n\r\n- one\n  goes on ^{a}\n  - nested ^{b}\n\nprose, and m-0000000001\n\n"
+        f"1. step\n   goes on\n\n   and on ^{c}\n"
+        f"* no id\n## Section\n\n+ last ^{d}\n<!-- memory:4 -->\nprose"
+    ).encode()
+    document = Document.parse(text)
+    known = {item.id: item for item in document.items if item.id}
+    snapshot: Any = SimpleNamespace(seen=SimpleNamespace(handbook=text), state=SimpleNamespace(visible=lambda: known))
+    assert known.keys() == {a, b, c, d}
+    for number, (line, _) in enumerate(document.lines, 1):
+        within = [item for item, node, _ in document.addressed if node.start < number <= node.end]
+        wanted = [item for item in within[-1:] if line.strip() and item.id]
+        assert finding.at_place(snapshot, f"MEMORY.md:{number}") == wanted, number
+    assert [finding.line_of(snapshot, id) for id in known] == [item.line for item in known.values()]
+    assert finding.line_of(snapshot, "m-0000000001") == 0
+
+
+def test_a_search_finds_what_was_deleted_and_what_a_line_said_before(page: TestClient, memory: OpenMemory) -> None:
+    record, gone = named(memory, "Tuesdays"), next(r for r in memory.state().records.values() if "printer" in r.text)
+    memory.revise(record.id, "Deploys go out on Thursdays.")
+
+    def found(query: str, **more: str) -> str:
+        return page.get(HOME, params={"q": query, **more}).text
+
+    for query in ("printer floor", "rinter", gone.id, "The printer is on the third"):
+        shown = found(query)
+        assert f'id="{gone.id}"' in shown and "Deleted" in shown and "1 out of sight" in shown, query
+        assert "Nothing is found" not in shown
+    assert found("the printer port").count('class="line"') == found("staging port").count('class="line"')
+    assert gone.id not in found("printer", trust="user") and gone.id in found("printer", trust="hand")
+    # What says just that stands before what only shares words with it.
+    memory.add("A floor plan hangs at the door.")
+    assert found("on the third floor").index(gone.id) < found("on the third floor").index("floor plan")
+    before = found("go out on tuesdays")
+    assert before.count(f'id="{record.id}"') == 1
+    assert "Deploys go out on Tuesdays." not in found("Thursdays")
+    other = found("Tuesdays.")
+    assert "It said this before" in other and "now: Deploys go out on Thursdays." in " ".join(
+        Outline(other).text.split()
+    )
+    (link,) = re.findall(rf'href="([^"]+/line/{record.id}#before)"', other)
+    assert "Put this back" in page.get(link).text
+    page.headers["accept-language"] = "zh"
+    assert "已删除" in found("printer floor") and "此前的文字" in found("Tuesdays.")
+    answer = page.post(f"{HOME}line/{gone.id}", data=fields(found("printer floor"), "restore"))
+    assert answer.status_code == 200 and named(memory, "printer").id == gone.id
+    memory.forget(gone.id)
+    assert gone.id not in found("printer floor")
 
 
 def test_a_search_can_be_narrowed(reader: TestClient) -> None:

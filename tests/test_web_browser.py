@@ -30,7 +30,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 NEEDS = "the browser tests need {}; `make web-test` says how"
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PATHS = ["", "inbox", "history", "history/4", "work", "check", "figures", "gone", "told", "compare?from=1", "?q=port"]
+PATHS = [
+    "",
+    "inbox",
+    "history",
+    "history/4",
+    "work",
+    "check",
+    "figures",
+    "gone",
+    "told",
+    "compare?from=1",
+    "?q=port",
+    "?q=printer",
+]
 T = TypeVar("T")
 
 if CHROMIUM is None or util.find_spec("playwright") is None:
@@ -210,6 +223,33 @@ def test_what_is_typed_is_found_at_once(seat: Seat, served: Served) -> None:
     expect(page.locator("#q")).to_have_value("Tues")
     seat.press(page.get_by_role("link", name="The whole memory"))
     expect(seat.line("8443")).to_be_visible()
+
+
+def test_a_place_in_the_file_and_a_line_that_is_gone_are_found(seat: Seat, served: Served) -> None:
+    lines = served.handbook.read_text(encoding="utf-8").splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if "Tuesdays" in line)
+    page = seat.open(served.home)
+    for typed, words, answer in (
+        (f"MEMORY.md:{number}", "Tuesdays", "1 line for"),
+        ("third floor", "printer", "1 out of sight"),
+    ):
+        if seat.by == "mouse":
+            page.locator("#q").click()
+        else:
+            page.keyboard.press("Control+K")
+        page.locator("#q").fill("")
+        page.keyboard.type(typed)
+        expect(seat.line(words)).to_be_visible()
+        expect(page.locator("#live")).to_contain_text(answer)
+    expect(seat.line("printer")).to_contain_text("Deleted")
+    if seat.by == "keyboard":
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+    else:
+        seat.line("printer").get_by_role("link", name="Why").click()
+    seat.press(page.get_by_role("button", name="Bring it back"))
+    expect(page.locator(".line-title")).to_contain_text("printer")
+    expect(page.get_by_text(re.compile(r"memories/MEMORY\.md:\d+"))).to_be_visible()
 
 
 def test_lines_are_narrowed_to_a_kind_and_a_trust(seat: Seat, served: Served) -> None:

@@ -19,6 +19,7 @@ from sandbox_memory.errors import ModelError
 from sandbox_memory.models import ExtractionDraft
 from sandbox_memory.models.agents_sdk import ADVICE, AgentsModel, LenientJson
 from sandbox_memory.pipeline import extracting
+from sandbox_memory.trusting.checking import NOTES
 
 from .kit import process
 from .web_kit import HOME, client_of, furnished, texts
@@ -103,6 +104,22 @@ def test_every_cause_has_its_words(language: str) -> None:
     for name, pattern in causes._CAUSES:
         fields = {field for _, field, _, _ in Formatter().parse(texts(language)[f"cause-{name}"]) if field}
         assert fields <= pattern.groupindex.keys(), name
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_kind_of_finding_has_its_words(language: str) -> None:
+    sources = (Path(causes.__file__).parents[2]).rglob("*.py")
+    made = {kind for path in sources for kind in re.findall(r'Finding\(\s*"(\w+)"', path.read_text(encoding="utf-8"))}
+    assert made > {"forged", "secret"}
+    for kind in made | set(NOTES):
+        assert texts(language)[f"finding-{kind}"] and texts(language)[f"means-{kind}"]
+
+
+def test_a_finding_is_explained_in_the_language_of_the_page(tmp_path: Path) -> None:
+    furnished(tmp_path)
+    (tmp_path / "memories" / "layout.toml").write_text("", encoding="utf-8")
+    shown = client_of(tmp_path).get(HOME + "check", headers={"accept-language": "zh"}).text
+    assert f"<p>{texts('zh')['means-planted']}</p>" in shown and '<p lang="en">looks like' in shown
 
 
 def test_failed_work_is_told_in_the_language_of_the_page(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
@@ -13,8 +14,10 @@ from starlette.testclient import TestClient
 
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.doors.web import causes, forgetting
-from sandbox_memory.pipeline.forgetting import forget
+from sandbox_memory.governance.forgetting import Erasure
+from sandbox_memory.pipeline.forgetting import carrying, forget
 from sandbox_memory.pipeline.forgetting.files import Place
+from sandbox_memory.pipeline.store import Store
 from sandbox_memory.records import Status
 
 from .web_kit import HOME, Outline, client_of, everywhere, furnished, named, texts
@@ -137,6 +140,34 @@ def test_what_takes_long_says_so_and_ends_by_itself(
     assert page.post(address, data={"expected": version_in(look)}).url == erasing.url, "it is not begun twice"
     assert "nothing of it is left" in Outline(over()).text
     assert sum(any(o["op"] == "forget" for o in each["operations"]) for each in memory.history()) == 1
+
+
+def test_pages_answer_while_files_are_rewritten_and_it_is_done_once(
+    page: TestClient, memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, other = named(memory, "diff before"), named(memory, "Tuesdays")
+    let_go, rewriting, begun = threading.Event(), threading.Event(), list[str]()
+    rewritten = carrying._files
+
+    async def slowly(store: Store, erasure: Erasure) -> None:
+        begun.append(erasure.id)
+        rewriting.set()
+        await asyncio.to_thread(let_go.wait, 5)
+        await rewritten(store, erasure)
+
+    monkeypatch.setattr(carrying, "_files", slowly)
+    monkeypatch.setattr(forgetting, "SOON", 0.05)
+    erasing = page.post(f"{HOME}line/{record.id}/forget", data={"expected": record.version})
+    assert rewriting.wait(5) and 'http-equiv="refresh"' in erasing.text
+    assert "diff before" not in page.get(HOME).text
+    assert page.get(f"{HOME}line/{other.id}").status_code == 200
+    page.post(f"{HOME}line/{other.id}", data={"do": "save", "text": "Deploys rest.", "expected": other.version})
+    assert "Deploys rest." in page.get(HOME).text
+    let_go.set()
+    while 'http-equiv="refresh"' in (answer := page.get(str(erasing.url)).text):
+        pass
+    assert "nothing of it is left" in Outline(answer).text and len(begun) == 1
+    assert all(erasure.finished for erasure in memory.state().erasures.values())
 
 
 def test_a_line_that_is_changed_while_it_is_to_be_erased_is_shown_again(

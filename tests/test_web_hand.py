@@ -100,6 +100,24 @@ def test_what_a_person_does_on_the_page_is_told_as_that(page: TestClient, memory
     assert "由人在页面上" in page.get(f"{HOME}history", headers={"accept-language": "zh"}).text
 
 
+def test_a_script_is_edited_on_the_page_or_the_page_says_that_it_is_one_line(
+    page: TestClient, memory: OpenMemory, tmp_path: Path
+) -> None:
+    handbook = tmp_path / memory.layout.handbook
+    text = handbook.read_text("utf-8")
+    script = "- To release, run:\n\n  ```sh\n  make build\n  make ship\n  ```\n\n"
+    handbook.write_text(text.replace("<!-- memory:", f"{script}<!-- memory:"), "utf-8")
+    memory.adopt()
+    for old, new, kept in (("release,", "release it,", True), ("build make", "build now make", False)):
+        record = named(memory, "To release")
+        words = record.text.replace(old, new)
+        change = {"expected": record.version, "was": record.text, "do": "save", "text": words}
+        answer = page.post(HOME + f"line/{record.id}", data=change, headers={"accept-language": "en"})
+        assert ("Saved, as one line" in answer.text) is not kept
+        assert ("  make build\n  make ship\n" in handbook.read_text("utf-8")) is kept
+        assert named(memory, "To release").text == words
+
+
 def test_what_a_person_changed_on_the_page_stays_when_what_was_before_is_undone(
     page: TestClient, memory: OpenMemory
 ) -> None:

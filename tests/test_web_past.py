@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,15 @@ from starlette.testclient import TestClient
 
 from sandbox_memory import open_memory
 from sandbox_memory.doors.plain import OpenMemory
+from sandbox_memory.doors.web.wording import Words
 from sandbox_memory.folding.past import face
+from sandbox_memory.ledger import Operation
 from sandbox_memory.pipeline import commands
 from sandbox_memory.records import Record, Status
 
-from .kit import pipeline, run
-from .web_kit import HOME, Outline, client_of, fields
+from .editing import edit
+from .kit import handbook, pipeline, run
+from .web_kit import HOME, Outline, client_of, fields, texts
 
 
 @pytest.fixture
@@ -231,3 +234,58 @@ def test_between_two_moments_in_which_nothing_changed_there_is_nothing_to_undo(t
     memory.add("The canary runs for an hour.")
     now = memory.state().ordinal
     assert "undo?" not in page.get(f"{HOME}compare", params={"from": now, "to": now}).text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_changed_beside_the_words_is_said(tmp_path: Path, language: str) -> None:
+    page, memory = client_of(tmp_path), open_memory(tmp_path).__enter__()
+    page.headers["accept-language"] = language
+    line = memory.add("Deploys go out on Tuesdays.", group="House rules")
+    memory.pin(line.id)
+    first = memory.state().ordinal
+    memory.revise(line.id, expires="2099-01-01")
+    memory.revise(line.id, importance=0.2)
+    handbook = tmp_path / "memories" / "MEMORY.md"
+    text = handbook.read_text(encoding="utf-8")
+    handbook.write_text(text.replace("Task Group: House rules", "Task Group: The week"), encoding="utf-8")
+    memory.adopt()
+    words = Words(language)
+    told = {
+        first: (words("is-pinned"), words("not-pinned")),
+        first + 1: (words("until", at=words.time("2099-01-01T23:59:59+00:00")), words("no-end")),
+        first + 2: (words("importance", value="0.2"), words("importance", value=f"{line.importance:g}")),
+    }
+    history = Outline(page.get(f"{HOME}history").text).text
+    story = Outline(page.get(f"{HOME}line/{line.id}").text).text
+    for number, (before, after) in told.items():
+        shown = page.get(f"{HOME}history/{number}/undo").text
+        (row,) = re.findall(r'<li class="op">.*?</li>', shown, re.DOTALL)
+        assert before in row and after in row and row.count("Tuesdays") == 1, number
+        assert before in history and before in story
+        assert before in Outline(page.get(f"{HOME}history/{number}").text).text
+    changed = Outline(page.get(f"{HOME}compare", params={"from": first - 1}).text).text
+    assert all(before in changed and after in changed for before, after in told.values())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_line_that_is_back_names_the_one_that_took_its_place(tmp_path: Path, language: str) -> None:
+    with open_memory(tmp_path) as memory:
+        old = memory.add("Answer in short sentences.")
+        edit(handbook(tmp_path), "Answer in short sentences.", "Write letters by hand, with a stamp on them.")
+        (heir,) = [record for record in memory.records() if record.id != old.id]
+        page = client_of(tmp_path)
+        told = texts(language)["heir-in-sight"]
+        assert told not in page.get(f"{HOME}line/{heir.id}", headers={"accept-language": language}).text
+        memory.restore(old.id)
+    shown = page.get(f"{HOME}line/{old.id}", headers={"accept-language": language}).text
+    assert told in shown and f"line/{heir.id}" in shown
+
+
+def test_a_line_without_quotes_says_when_its_words_came(tmp_path: Path) -> None:
+    first, later = (datetime(2026, 3, day, 12, tzinfo=timezone.utc) for day in (1, 5))
+    record = run(commands.add(pipeline(tmp_path, now=lambda: first), "Ask Bo first.", group="Notes"))
+    moved = Operation("move", record.id, body={"group": "Elsewhere"})
+    run(pipeline(tmp_path, now=lambda: later).commit("cli", lambda state: [moved]))
+    shown = client_of(tmp_path).get(f"{HOME}line/{record.id}", headers={"accept-language": "en"}).text
+    told = shown[shown.index(texts("en")["no-quotes"]) :].partition("</p>")[0]
+    assert "1 Mar 2026" in told, told

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .blocks import Node, ends_open
 from .model import FILES, KEYWORDS, PREFIX, Document, Group, Section
 from .operations import Edit, Insert, Provenance
 from .safe import safe_heading, safe_text
 from .sheet import ADDED_GROUPS, ADDED_ITEMS, ADDED_SECTIONS, ADDED_SOURCES, ADDED_TASKS, Sheet
-from .source import blocks, hung
+from .source import content_of, hung
 from .text import cleaned, literal, plain, squeezed, without_refs
 
 
@@ -160,7 +160,14 @@ class Additions:
             same = [section for section in sections if key(section.title) == name]
             filled = [section for section in same if section in self.last_items]
             if filled:
-                self._after(self.last_items[filled[-1]], ADDED_ITEMS, self._bodies(inserts))
+                last = self.last_items[filled[-1]]
+                below = [edit.lead.startswith(" ") for edit in inserts]
+                alone = [not any(below[n : n + 2]) and each.lead == "- " for n, each in enumerate(inserts)]
+                singly = [each for each, single in zip(inserts, alone, strict=True) if single]
+                listed = [each for each, single in zip(inserts, alone, strict=True) if not single]
+                self._after(last, ADDED_ITEMS, self._bodies(singly))
+                if listed:  # steps, or lines below others
+                    self.sheet.insert(last.end, ADDED_ITEMS, list(self._items(listed)))
             elif same:
                 place = self._trimmed(min(same[0].direct, self.open), same[0].start)
                 self.sheet.insert(place, ADDED_ITEMS, list(self._items(inserts)))
@@ -188,6 +195,14 @@ class Additions:
 
     def _next_to(self, node: Node, edit: Insert) -> None:
         """Add a list item above, below or inside of another one, whose list it goes on."""
+        if edit.depth < 0 and node.parent:
+            own = "" if ends_open(edit.markdown.split("\n")) else edit.markdown
+            (body,) = self._bodies([replace(edit, markdown=own)])
+            line = node.parent.start
+            # What is nested stays apart from a last block that would swallow it.
+            apart = "\n" * ("\n\n" in body and not self.sheet.blank(line + 1))
+            self.sheet.replace(line, hung(self.sheet.bullet(node.parent), body) + apart, new_block=True)
+            return
         lead = self.sheet.bullet(node)
         if node.number:
             lead = lead.replace(node.number, str(max(0, int(node.number) + edit.offset)), 1)
@@ -265,7 +280,7 @@ def body_of(text: str, cited: str = "", identity: str = "", markdown: str = "") 
     It is the `markdown`, further lines still to be `hung` below the bullet, if there is any and it says just that.
     """
     cited = cited or without_refs(cleaned(text))[1]
-    if markdown and (several := blocks(markdown, text, cited, identity)):
+    if markdown and (several := content_of(markdown, text, cited, identity)):
         return several
     return " ".join(part for part in (safe_text(text), cited, identity and f"^{identity}") if part)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -30,7 +33,8 @@ _TICKS = re.compile(r"`+")
 class Leaf:
     """A block with content of its own: lines `start` to `end` (exclusive), `content` as markdown-it gives it.
 
-    `kind` is one of paragraph, heading, code, html, hr. `quoted` says that a block quote begins with it.
+    `kind` is one of paragraph, heading, code, html, hr, definition (of a link: nothing to be seen). `quoted` says that
+    a block quote begins with it.
     """
 
     kind: str
@@ -53,7 +57,7 @@ class Leaf:
             ticks = "`" * (max((len(run) for run in _TICKS.findall(body)), default=0) + 1)
             pad = " " if body.startswith("`") or body.endswith("`") else ""
             text = f"{ticks}{pad}{body}{pad}{ticks}" if body else ""
-        elif self.kind == "html" and self.content.strip() == HOLLOW:
+        elif self.kind == "definition" or (self.kind == "html" and self.content.strip() == HOLLOW):
             text = ""
         elif self.kind == "heading":
             text = f"{self.info} {one_line(self.content)}"
@@ -88,6 +92,11 @@ class Node:
         while node.parent:
             node = node.parent
         return node
+
+    @property
+    def hollow(self) -> bool:
+        """True for a list item of which no more is left than what holds the nested ones."""
+        return [leaf.content.strip() for leaf in self.leaves] == [HOLLOW]
 
     def own_ranges(self) -> list[tuple[int, int]]:
         """The line ranges that no nested item has."""
@@ -161,7 +170,9 @@ def outline(contents: list[str]) -> Outline:
     hidden = _front_matter(contents)
     source = [""] * hidden + contents[hidden:]
     builder = _Builder(source)
-    builder.read(_markdown.parse("\n".join(source)))
+    found: dict[str, Any] = {}
+    builder.read(_markdown.parse("\n".join(source), found))
+    builder.define([*found.get("references", {}).values(), *found.get("duplicate_refs", ())])
     return Outline(builder.nodes, builder.headings, builder.top, builder.code, _markers(contents, builder.code))
 
 
@@ -251,6 +262,21 @@ class _Builder:
                 self.leaf("html", span, token.content)
             elif kind == "hr":
                 self.leaf("hr", span, "---")
+
+    def define(self, definitions: Iterable[Mapping[str, Any]]) -> None:
+        """Give each list item the link definitions in it, for which there are no tokens."""
+        starts = [node.start for node in self.nodes]
+        for start, end in sorted({(start, end) for start, end in (each["map"] for each in definitions)}):
+            at = bisect_right(starts, start) - 1
+            node = self.nodes[at] if at >= 0 else None
+            while node and node.end <= start:
+                node = node.parent
+            if node:
+                lines = self.source[start:end]
+                lines[0] = lines[0][len(lead_of(lines[0], node.stack)) :] if start == node.start else lines[0]
+                content = "\n".join(line.strip(" \t>") for line in lines)
+                node.leaves.append(Leaf("definition", start, end, content))
+                node.leaves.sort(key=lambda leaf: leaf.start)
 
     def open_item(self, token: Token, span: tuple[int, int]) -> None:
         number, previous = self.lists[-1]

@@ -13,6 +13,7 @@ from .pruning import prune, scope_of
 from .safe import safe_heading
 from .sheet import ADDED_MARKER, Sheet
 from .source import hung, source
+from .tables import head_of
 from .text import CHECKBOX, ID, cleaned, cut, find_ids
 
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
@@ -231,9 +232,11 @@ class _ItemEdits:
         return True
 
     def _append_id(self, leaves: list[Leaf], identity: str) -> None:
-        leaf = next((leaf for leaf in reversed(leaves) if leaf.kind == "paragraph"), leaves[-1])
+        apart = [leaf for leaf in leaves if head_of(leaf.content)]  # at a row's end it would become a cell
+        leaf = next((leaf for leaf in reversed(apart) if leaf.kind == "paragraph"), (apart or leaves)[-1])
         setext = leaf.kind == "heading" and leaf.end - leaf.start > 1
-        line = leaf.end - 2 if setext else leaf.end - 1
+        head = head_of(leaf.content)
+        line = leaf.start + head - 1 if head > 0 else leaf.end - 2 if setext else leaf.end - 1
         content = self.document.lines[line][0]
         closing = _CLOSING.search(content) if leaf.kind == "heading" and not setext else None
         end = closing.start() if closing else len(content.rstrip())

@@ -79,7 +79,7 @@ class Insert:
     not go on a list that is there, `lead` stands before it; `box` is "", "[ ] " or "[x] ". `markdown` is the text in
     several blocks or lines, if it has any. Where the item with the id `beside` is there, it stands next to that, in the
     manner of its list: so many steps below it as `offset` says, above it where that is negative; and `depth` levels
-    further in, of that item itself where the offset is 0.
+    further in, of that item itself where the offset is 0; at a `depth` of -1 it fills the empty bullet above that one.
     """
 
     text: str

@@ -6,7 +6,19 @@ import re
 
 from .blocks import outline
 from .model import Document
-from .text import CHECKBOX, ID, cleaned, code_spans, literal, normalise, outside_code, plain, without_refs
+from .text import (
+    CHECKBOX,
+    ID,
+    cleaned,
+    code_spans,
+    literal,
+    normalise,
+    outside_code,
+    plain,
+    squeezed,
+    unmarked,
+    without_refs,
+)
 
 _HARMLESS = re.compile(r"[^\W\d_][\w .,;:'\"()/?%$\u2019\u201c\u201d\u2192-]*")
 _AUTOLINK = r"(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\x00-\x20<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9.-]+)>"
@@ -30,7 +42,10 @@ def safe_text(text: str) -> str:
     if _HARMLESS.fullmatch(line):
         return line
     tries = (_escaped(line), _escaped(CHECKBOX.sub("", line, count=1)))
-    return next((each for each in tries if _reads_back(each, normalise(text))), literal(normalise(text)))
+    return next(
+        (each for each in tries if _reads_back(each, normalise(text))),
+        literal(squeezed(without_refs(unmarked(text))[0])),
+    )
 
 
 def safe_heading(title: str) -> str:

@@ -7,41 +7,47 @@ hard line breaks) is kept beside that line, so that it comes back as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from .blocks import Leaf, Node, ends_open, lead_of, width
 from .model import Document, ListItem
 from .operations import Stamp
-from .text import CHECKBOX, normalise
+from .tables import head_of, parted
+from .text import CHECKBOX, literal, normalise, one_line
 
 LONGEST = 20_000
 """Characters of an item that are kept; a longer one is known by its line alone."""
 Shape = tuple[tuple[object, ...], ...]
 
-_HARD = re.compile(r"(?: {2,}|(?<!\\)(?:\\\\)*\\)\n")
-_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)+$", re.MULTILINE)
+HARD = re.compile(r"(?:(?<! ) {2,}|(?<!\\)(?:\\\\)*\\)\n")
+"""The end of a line that a person broke."""
 
 
 def shape(node: Node) -> Shape:
     """What of an item's blocks its line does not tell, and a formatter leaves as it is."""
-    return tuple(_told(leaf) for leaf in node.leaves)
+    return tuple(each for leaf in node.leaves for each in _told(leaf))
 
 
-def _told(leaf: Leaf) -> tuple[object, ...]:
+def _told(leaf: Leaf) -> Iterator[tuple[object, ...]]:
     if leaf.kind == "code":
-        return leaf.kind, leaf.quoted, leaf.info, leaf.content.rstrip("\n")
-    if leaf.kind in ("html", "hr"):
-        return leaf.kind, leaf.quoted, leaf.content.strip()
-    rows = leaf.content.count("\n") if _TABLE.search(leaf.content) else 0
-    return leaf.kind, leaf.quoted, normalise(leaf.text), len(_HARD.findall(leaf.content)), rows
+        yield leaf.kind, leaf.quoted, leaf.info, leaf.content.rstrip("\n")
+    elif leaf.kind in ("html", "hr", "definition"):
+        yield leaf.kind, leaf.quoted, leaf.content.strip()
+    else:
+        above, rows = parted(leaf.content)
+        if above:
+            said = normalise(one_line(above) if rows else leaf.text)
+            yield leaf.kind, leaf.quoted, said, len(HARD.findall(above))
+        if rows:
+            yield "table", leaf.quoted and not above, rows
 
 
 def is_plain(node: Node) -> bool:
     """True for an item that its line tells in full, wherever somebody broke it."""
     leaf = node.leaves[0]
     one = len(node.leaves) == 1 and leaf.kind == "paragraph" and not leaf.quoted
-    return one and ("\n" not in leaf.content or _told(leaf)[-2:] == (0, 0))
+    return one and ("\n" not in leaf.content or (head_of(leaf.content) < 0 and not HARD.search(leaf.content)))
 
 
 def told(document: Document, item: ListItem, before: str = "") -> dict[str, str]:
@@ -59,7 +65,7 @@ def differs(document: Document, item: ListItem, markdown: str) -> bool:
     text = text.replace(f" ^{item.id}", "").rstrip() if item.id else text
     if markdown in (text, text.removesuffix(item.cited).rstrip()):
         return False
-    known = _alone(markdown)
+    known = alone(markdown)
     return known is None or shape(known.addressed[0][1]) != shape(node)
 
 
@@ -77,7 +83,7 @@ def source(document: Document, item: ListItem, node: Node) -> str:
     for each in (text, "\n".join(line.expandtabs(4) for line in text.split("\n"))) if len(text) <= LONGEST else ():
         bare = _bare(each, item)
         # A fence that nobody closed would take in what is nested, which may have stood before it.
-        known = _alone(bare) if bare and not (node.children and ends_open(bare.split("\n"))) else None
+        known = alone(bare) if bare and not (node.children and ends_open(bare.split("\n"))) else None
         if known and known.items[0].normal == item.normal and shape(known.addressed[0][1]) == shape(node):
             return bare
     return ""
@@ -103,11 +109,11 @@ def _dedented_text(document: Document, item: ListItem, node: Node) -> str:
 
 def _bare(text: str, item: ListItem) -> str:
     """The markdown without the block id and the references at its end."""
-    known = _alone(text) if item.id or item.cited else None
+    known = alone(text) if item.id or item.cited else None
     if known is None:
         return text
     text = _content(known.edit([Stamp(0, "")]))
-    known = _alone(text)
+    known = alone(text)
     last = _last(known) if known else None
     if last is None or not item.cited:
         return text
@@ -118,19 +124,19 @@ def _bare(text: str, item: ListItem) -> str:
     return "\n".join(lines)
 
 
-def blocks(markdown: str, text: str, cited: str, identity: str) -> str:
+def content_of(markdown: str, text: str, cited: str, identity: str) -> str:
     """What stands after the bullet of an item of that markdown, its further lines still to be `hung` below it.
 
-    References go to the end of a last paragraph. "" if the markdown does not say just that text.
+    References go to the end of a last paragraph that is no table. "" if the markdown does not say just that text.
     """
-    known = _alone(markdown) if markdown else None
+    known = alone(markdown) if markdown else None
     if known is None or known.items[0].normal != normalise(text):
         return ""
     last = _last(known)
     lines = markdown.split("\n")
-    if cited and last is not None and not known.items[0].cited:
+    if cited and last is not None and head_of(last.content) < 0 and not known.items[0].cited:
         lines[last.end - 1] = f"{lines[last.end - 1].rstrip()} {cited}"
-    known = _alone("\n".join(lines)) or known
+    known = alone("\n".join(lines)) or known
     made = known.edit([Stamp(0, identity)]) if identity else known
     again = made.items[0] if len(made.items) == 1 else None
     held = again is not None and (again.normal, again.id) == (normalise(text), identity)
@@ -142,12 +148,24 @@ def in_lines(markdown: str, text: str) -> str:
 
     "" for what one line tells well enough, for a heading, HTML or a rule in it, and for what does not say that text.
     """
-    known = _alone(markdown) if markdown else None
+    known = alone(markdown) if markdown else None
     if known is None or known.items[0].normal != normalise(text):
         return ""
     leaves = known.outline.nodes[0].leaves
-    needed = any(leaf.kind == "code" or _TABLE.search(leaf.content) for leaf in leaves)
-    return markdown if needed and all(leaf.kind in ("code", "paragraph") for leaf in leaves) else ""
+    needed = any(leaf.kind == "code" or head_of(leaf.content) >= 0 for leaf in leaves)
+    return markdown if needed and all(leaf.kind in ("code", "paragraph", "definition") for leaf in leaves) else ""
+
+
+@lru_cache(maxsize=1 << 10)
+def on_a_line(text: str) -> str:
+    """The text as it stands behind a bullet, where markdown might take its beginning for a block: HTML, a fence."""
+    if text[:1].isalnum():
+        return text
+    for each in (text, f"\\{text}", literal(text)):
+        items = Document(f"- {each} ^m-{0:010}\n".encode("utf-8", "surrogateescape")).items
+        if [(item.normal, item.readable, item.checked) for item in items] == [(normalise(text), True, None)]:
+            return each
+    return text
 
 
 def hung(lead: str, content: str) -> str:
@@ -158,7 +176,7 @@ def hung(lead: str, content: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _alone(markdown: str) -> Document | None:
+def alone(markdown: str) -> Document | None:
     """The markdown as the only item of a document; None if it is no such thing."""
     document = Document(hung("- ", markdown).encode("utf-8", "surrogateescape"))
     nodes, top = document.outline.nodes, document.outline.top

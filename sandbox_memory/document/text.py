@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
@@ -40,6 +41,8 @@ _LABEL = re.compile(r"\](?:\[\])*\[([^\[\]]+)\]")
 _COLLAPSED = re.compile(r"\](?:\[\])+")
 _NEEDS_PARSING = re.compile(r"[\\`*_\[\]<>&!\n\r]")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_DASHES = re.compile(r"(?<![^\s|])(?:(?:\|\s*)?:?-+:?(?:\s*\|\s*:?-+:?)+|\|\s*:?-+:?\s*(?=\|))(?![^\s|])")
+"""The line of dashes below a table's head, where the table stands on one line."""
 _RUN = re.compile(r"`+")
 _OPENER = re.compile(r"\\[^\r\n]|`+")
 
@@ -88,9 +91,10 @@ def find_ids(text: str) -> list[re.Match[str]]:
 
 
 def cut(text: str, matches: list[re.Match[str]]) -> str:
-    """The text without those matches, and without the white space before each."""
+    """The text without those matches, and without the white space before each; at a row's end without their cell."""
     for match in reversed(matches):
-        text = text[: match.start()].rstrip() + text[match.end() :]
+        before, after = text[: match.start()].rstrip(), text[match.end() :]
+        text = before + (after if not before.endswith("|") or after.strip() != "|" else "")
     return text
 
 
@@ -172,12 +176,29 @@ def normalise(text: str) -> str:
     task references at the end.
 
     What mdformat or prettier does to a text leaves this form as it is; that they drop the backslash of `\\[ ]` and
-    `\\^m-…` too.
+    `\\^m-…` too. Of a table it has the words alone: see `tables.parted` for its cells.
     """
+    return squeezed(without_refs(_untabled(unmarked(text)))[0])
+
+
+def unmarked(text: str) -> str:
+    """`plain` without leading checkboxes, and without block ids."""
     line = without_ids(plain(text))[0]
     while box := CHECKBOX.match(line):
         line = line[box.end() :]
-    return squeezed(without_refs(line)[0])
+    return line
+
+
+def _untabled(line: str) -> str:
+    """The line without the bars of a table, and with its dashes, by which it is known as one, as short as may be."""
+    if "|" not in line or not _DASHES.search(line):
+        return line
+    ends = [0, *(end for span in code_spans(line) for end in span), len(line)]
+    parts = [line[start:end] for start, end in pairwise(ends)]
+    if not any(_DASHES.search(part) for part in parts[::2]):
+        return line
+    parts[::2] = [_DASHES.sub(" - ", part).replace("|", " ") for part in parts[::2]]
+    return " ".join("".join(parts).split())
 
 
 def literal(text: str) -> str:

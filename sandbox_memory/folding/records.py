@@ -58,12 +58,18 @@ def _add(state: State, operation: Operation, commit: Commit, position: int) -> N
 
 
 def _typed(state: State, operation: Operation, commit: Commit) -> None:
-    """Note from which save of which file a line without an id came; not where its words were erased."""
+    """Note from which save of which file it came, also a line without an id; not where its words were erased."""
     known = operation.facts.get("buffer")
-    if known and not operation.erased:
+    if not known or operation.erased:
+        return
+    file, marker, since = str(known["file"]), int(known["marker"]), int(known["since"])
+    for id in (operation.id, *operation.facts.get("replaces", ())):
+        if id in state.records:
+            state.saved[id, file, marker, commit.actor] = since, state.records[id]
+    if "between" in known:
         above, below = map(str, known["between"])
-        place = str(known["file"]), int(known["marker"]), int(known["since"])
-        state.typed[operation.id] = Typed(*place, (above, below), state.records[operation.id], commit.actor)
+        record = state.records[operation.id]
+        state.typed[operation.id] = Typed(file, marker, since, (above, below), record, commit.actor)
 
 
 def _nature(facts: Mapping[str, Any]) -> tuple[Kind, Trust, bool]:
@@ -171,11 +177,15 @@ def _delete(state: State, operation: Operation, commit: Commit, position: int) -
     if forgotten:
         state.gone.pop(record.id, None)
         state.typed.pop(record.id, None)
+        for key in [key for key in state.saved if key[0] == record.id]:
+            del state.saved[key]
     else:
         _taken_out(state, record, commit.actor)
     spans = record.evidence + evidence_of(operation)
     state.tombstones[record.id] = state.tombstones.get(record.id, ()) + spans
     state.records[record.id] = record.changed(status=status, updated=commit.ordinal, updated_at=state.at)
+    if not forgotten:
+        _typed(state, operation, commit)
 
 
 def _retire(state: State, operation: Operation, commit: Commit, position: int) -> None:
@@ -275,6 +285,7 @@ def _hold(state: State, operation: Operation, commit: Commit, position: int) -> 
         state.records[record.id] = record.changed(status=Status.SUPERSEDED, superseded_by=by, **changes)
     else:
         state.records[record.id] = replace(record, status=after)
+    _typed(state, operation, commit)
 
 
 OPERATIONS: dict[str, Callable[[State, Operation, Commit, int], None]] = dict(

@@ -66,6 +66,9 @@ def _extract(state: State, operation: Operation, commit: Commit, position: int) 
     )
     state.failures.pop(operation.id, None)
     candidates = candidates_of(operation)
+    said, last = facts.get("said", {}), facts.get("updated_at", "")
+    for quote in (quote for candidate in candidates for quote in candidate.evidence):
+        state.said.setdefault((quote.rollout, quote.segment), str(said.get(quote.segment) or last))
     if candidates:
         state.pending[(operation.id, commit.ordinal)] = candidates
         state.orders[(operation.id, commit.ordinal)] = order

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..document.additions import body_of
+from ..document.carried import FLAT, retold
 from ..errors import LostUpdate, SandboxMemoryError, Unknown
 from ..folding.past import Wording, before_now
 from ..governance.gate import Gate
@@ -80,9 +81,16 @@ async def revise(
         if line is None or line == record.text:
             return [Operation("revise", id, facts)] if facts else []
         facts |= {"trust": Trust.HAND.label, "protected": True, "overrule": True}
-        return [Operation("revise", id, facts, {"text": line})]
+        body = {"text": line, **retold(record.markdown, record.text, line)}
+        flat.append(not body.get("markdown", "-"))
+        return [Operation("revise", id, facts, body)]
 
-    return (await pipeline.commit(pipeline.store.asker, decide)).state.records[id]
+    flat: list[bool] = []
+    record = (await pipeline.commit(pipeline.store.asker, decide)).state.records[id]
+    if flat and flat[-1] and record.text == line:
+        back = puts_back(before_now(pipeline.store.ledger, record), record)
+        logger.warning("sandbox memory: %s; %s", FLAT.format(id), back)
+    return record
 
 
 async def delete(pipeline: Pipeline, id: str, *, expected_version: int | None = None) -> Record:

@@ -33,7 +33,7 @@ async def put_back(
     await alone(pipeline, "put lines back when it is over")
     for _ in range(TRIES):
         known = await pipeline.adopt()
-        planned = Planned(known.ledger, known.state, when, later(pipeline.store.at(), known.state.at))
+        planned = _Planned(known.ledger, known.state, when, later(pipeline.store.at(), known.state.at))
         operations = planned.operations(ids, expected_version)
         if await committed(pipeline, known, operations):
             records = fold(pipeline.store.ledger).records
@@ -41,7 +41,7 @@ async def put_back(
     raise Conflict(pipeline.layout.ledger, f"other writers were faster {TRIES} times; nothing was put back")
 
 
-class Planned:
+class _Planned:
     """What is to be committed for lines to be as they were `when`, decided on one state."""
 
     def __init__(self, ledger: Ledger, now: State, when: str | int | datetime, at: str) -> None:

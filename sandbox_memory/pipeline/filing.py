@@ -48,6 +48,9 @@ def operation(work: Work, raw: RawMemory, usage: Usage) -> Operation:
         "candidates": [candidate_facts(candidate) for candidate in raw.candidates],
         "usage": usage.to_json(),
     }
+    quoted = {quote.segment: raw.said_at(quote.segment) for each in raw.candidates for quote in each.evidence}
+    if earlier := {segment: at for segment, at in quoted.items() if at != raw.updated_at}:
+        facts["said"] = earlier
     body = {
         "task": raw.task,
         "keywords": list(raw.keywords),

@@ -189,7 +189,9 @@ def in_handbook(document: Document, taken: set[int], state: State, layout: Layou
     nodes = [node for item, node, _ in document.addressed if item.index in taken]
     nodes += [node for node, _, _, kind in document.placed if kind]
     for node in nodes:
-        ours.update(n for start, end in [(node.start, node.start + 1), *node.own_ranges()] for n in range(start, end))
+        ours.add(node.start)
+        for start, end in node.own_ranges():
+            ours.update(range(start, end))
     for group in document.groups:
         if group.heading and (key(group.title) in titles or key(group.title) in tasks):
             ours.update(range(group.heading.start, group.heading.end))
@@ -197,16 +199,11 @@ def in_handbook(document: Document, taken: set[int], state: State, layout: Layou
             known = section.task is not None or key(section.title) in sections
             if section.heading and known:
                 ours.update(range(section.heading.start, section.heading.end))
-    lines = [content for content, _ in document.lines]
-    scopes = {f"scope: {group.title}" for group in document.groups}
-    below = {"### rollout_summary_files", "### keywords"}
+    not_theirs = {f"scope: {group.title}" for group in document.groups} | {"### rollout_summary_files", "### keywords"}
     return [
-        line.strip()
-        for n, line in enumerate(lines)
-        if n not in ours
-        and _WORD.search(_OURS.sub("", line))
-        and line.strip() not in scopes
-        and line.strip() not in below
+        bare
+        for n, (line, _) in enumerate(document.lines)
+        if n not in ours and (bare := line.strip()) and bare not in not_theirs and _WORD.search(_OURS.sub("", line))
     ]
 
 

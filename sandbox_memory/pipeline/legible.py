@@ -13,9 +13,10 @@ from ..governance.redaction import redact
 
 logger = logging.getLogger("sandbox_memory")
 
-_CONFLICT = re.compile(rb"^<{7} [^\n]*\n(?:[^\n]*\n)*?={7}\r?\n(?:[^\n]*\n)*?>{7} ", re.MULTILINE)
+_BEGIN, _MIDDLE, _END = (re.compile(mark, re.MULTILINE) for mark in (rb"^<{7} ", rb"^={7}\r?$", rb"^>{7} "))
 """What git leaves of two versions that it could not merge."""
-WIDE = 0.1
+WIDE = "is UTF-16 or UTF-32; save it as UTF-8"
+ZEROS = 0.1
 """The share of zero bytes from which on a file is UTF-16 without its mark: half of them in English, few in Chinese."""
 NAMED = 4
 """Lines that are named."""
@@ -33,39 +34,34 @@ def set_aside(data: bytes) -> str:
     """Why a file is left alone, with what to do, as it follows its name; empty for one that can be taken in."""
     if conflict(data):
         return "has marks of a merge conflict; solve it"
-    if Document.parse(data).foreign or _wide(data):
-        return "is UTF-16 or UTF-32; save it as UTF-8"
-    return ""
+    return WIDE if is_wide(data) else ""
 
 
 def conflict(data: bytes) -> int:
     """The line on which a merge conflict begins; 0 for a file without one."""
-    found = _CONFLICT.search(data) if b"\n>>>>>>> " in data else None
-    return data[: found.start()].count(b"\n") + 1 if found else 0
+    begin = _BEGIN.search(data) if b"\n>>>>>>> " in data else None
+    middle = begin and _MIDDLE.search(data, begin.end())
+    end = middle and _END.search(data, middle.end())
+    return data[: begin.start()].count(b"\n") + 1 if begin and end else 0
 
 
 def garbled(path: str, data: bytes | None) -> str:
     """Why a file cannot be read as a whole, and what to do: it is in another encoding, all of it or some lines."""
     if not data:
         return ""
-    why = "" if conflict(data) else set_aside(data)
-    return f"{path} {why}" if why else unread(path, data)
+    return f"{path} {WIDE}" if is_wide(data) else unread(path, data)
 
 
-def _wide(data: bytes) -> bool:
-    """True for UTF-16 without a mark: a file that a crash filled with zeros has them in a row."""
-    return data.count(0) > WIDE * len(data) and b"\0\0\0" not in data
+def is_wide(data: bytes) -> bool:
+    """True for UTF-16 and UTF-32, also without their mark: a file that a crash filled with zeros has them in a row."""
+    return Document.parse(data).foreign or (data.count(0) > ZEROS * len(data) and b"\0\0\0" not in data)
 
 
 def unread(path: str, data: bytes) -> str:
     """Which lines of a file are not UTF-8, what they seem to be, and what to do; empty if all of them are."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        lines = re.split(rb"\r\n|\r|\n", data)
-    else:
+    found = not_utf8(data)
+    if not found:
         return ""
-    found = {number: line for number, line in enumerate(lines, 1) if not _utf8(line)}
     more = f" and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
     where = f"{path}:{', '.join(map(str, list(found)[:NAMED]))}{more}"
     one = len(found) == 1
@@ -73,6 +69,12 @@ def unread(path: str, data: bytes) -> str:
         f"{where} {'is' if one else 'are'} not UTF-8 but {_guess(found.values())}, and {'stays' if one else 'stay'} "
         f"unread; save the file as UTF-8, and {'it is' if one else 'they are'} taken in"
     )
+
+
+def not_utf8(data: bytes) -> dict[int, bytes]:
+    """The lines that are not UTF-8, by their numbers from 1."""
+    lines = [] if _utf8(data) else re.split(rb"\r\n|\r|\n", data)
+    return {number: line for number, line in enumerate(lines, 1) if not _utf8(line)}
 
 
 def _utf8(line: bytes) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from ..blocks import split
 from ..document import Document
@@ -34,6 +35,11 @@ def shown(seen: Seen) -> int:
     return max(Document.parse(seen.handbook or b"").marker or 0, (block.ordinal if block else None) or 0)
 
 
+@lru_cache(maxsize=1)
+def _highest(*views: bytes) -> int:
+    return highest(views)
+
+
 def _views(seen: Seen) -> tuple[bytes, bytes]:
     return seen.handbook or b"", seen.summary or b""
 
@@ -46,7 +52,7 @@ async def lost(store: Store) -> tuple[Seen, str]:
         path, there = store.layout.ledger, len(seen.ledger)
         gone = gone_from(head, seen.ledger)
         # A marker alone says nothing where this machine knows how far the history had got: anybody can write one.
-        if not gone and (head.commits or highest(_views(seen)) <= there or shown(seen) <= there):
+        if not gone and (head.commits or _highest(*_views(seen)) <= there or shown(seen) <= there):
             return seen, ""
     if shown(seen) > there:
         return seen, f"{path} {lacking(there, shown(seen))}"

@@ -148,8 +148,8 @@ def _of_file(store: Store, path: str, data: bytes, state: State, *, lost: bool) 
     elif path.endswith(".md"):
         if posixpath.dirname(path) != layout.memories_dir and (conflict := legible.conflict(data)):
             yield Finding("file", f"{path}:{conflict}", "has marks of a merge conflict", "solve it: both sides count")
-        if posixpath.dirname(path) in map(layout.memory, _NOTES) and (why := legible.garbled(path, data)):
-            line = why[len(path) + 1 :].partition(" ")[0].strip(",") if why[len(path)] == ":" else ""
+        if posixpath.dirname(path) in map(layout.memory, _NOTES) and legible.garbled(path, data):
+            line = 0 if legible.is_wide(data) else next(iter(legible.not_utf8(data)))
             where, what = (f"{path}:{line}", "is not UTF-8") if line else (path, "is UTF-16 or UTF-32")
             yield Finding("file", where, what, "save it as UTF-8: until then its conversation does not go on")
         number, hint = _line(data, legible.redacted(data, store.salt)), FIX

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -140,10 +140,13 @@ def prepare(
     adopted, person = _adopted(seen, document, around.now, actor, layout)
     if layout.handbook not in seen.unusable:
         document, adopted = around.handbook(found.handbook, document) or (document, adopted)
+    ticked = _ticked(seen, state, layout)
+    lists = list(arranging.noticed(document, adopted.assigned, state, person.actor, ticked))
     if layout.shared and actor == "live":
-        kept = sharing.put_back(adopted.assigned, adopted.dropped, person.operations)
-        adopted = replace(adopted, assigned=kept[0], dropped=kept[1])
-        person = _asked(replace(person, operations=tuple(_put(person.operations, state))), state, actor)
+        kept = sharing.put_back(adopted.assigned, adopted.dropped, (*person.operations, *lists), state)
+        adopted, lists = replace(adopted, assigned=kept[0], dropped=kept[1]), []
+        wanted = tuple(sharing.without_questions(person.operations, state))
+        person = _asked(replace(person, operations=wanted), state, actor)
     if outdone := sum(OUTDONE in str(operation.facts.get("source")) for operation in person.operations):
         what = "a line was" if outdone == 1 else f"{outdone:,} lines were each"
         logger.warning(
@@ -152,12 +155,10 @@ def prepare(
     written = _written(seen, layout)
     known = state.prose.get(briefing.FILE, {})
     prose = briefing.noticed(split(seen.summary or b""), written[0], known, person.actor, layout.preset)
-    ticked = _ticked(seen, state, layout)
-    lists = list(arranging.noticed(document, adopted.assigned, state, person.actor, ticked))
     noted = replace(person, operations=(*person.operations, *prose, *lists))
     drafts: list[Commit] = []
     refused = list(adopted.refused)
-    saved = min(later(seen.saved, state.at), at) if seen.saved else at
+    saved = _saved(seen, state, at, person.operations)
     for number, maker in enumerate((lambda _: noted, *makers)):
         change = maker(state)
         if layout.shared and change.actor in sharing.AGENTS:
@@ -243,13 +244,12 @@ def _asked(change: Change, state: State, actor: str) -> Change:
     return replace(change, operations=operations, refused=(*change.refused, *refused))
 
 
-def _put(operations: Sequence[Operation], state: State) -> Iterator[Operation]:
-    """Those that ask nothing about a line as it would be if the others were carried out."""
-    for operation in operations:
-        about = operation.body.get("about", {}).items() if operation.op == "propose" else ()
-        wanted = {each["op"] for each in operation.body.get("operations", ())} if operation.op == "propose" else set()
-        if "restore" not in wanted and all(state.records[id].text == text for id, text in about):
-            yield operation
+def _saved(seen: Seen, now: State, at: str, operations: Sequence[Operation]) -> str:
+    """When a person made these changes; it is taken to be now for a line that would have expired meanwhile."""
+    ended = {record.id for record in now.expired(at)}
+    if not seen.saved or any(operation.id in ended for operation in operations):
+        return at
+    return min(later(seen.saved, now.at), at)
 
 
 def _ended(now: State, at: str) -> Change:

@@ -21,7 +21,7 @@ from ..trusting.salting import salt_for
 from ..trusting.witness import Head, Witness
 from ..workspace import ABSENT, TAIL, Append, Ask, Mark, Remove, Replace, View, Workspace, digest
 from ..workspace.local import LocalWorkspace
-from ..workspace.writers import saved_at
+from ..workspace.writers import saved, saved_at
 from . import keeping, presence, visits
 from .settle import Change, Maker, Prepared, Seen, prepare
 
@@ -94,7 +94,8 @@ class Store:
         asks = [Ask(path, limit=LARGEST_VIEW + 1) for path in (*views, *twins.values())]
         counts = layout.memory(usage.FILE)
         asks += [Ask(counts, limit=usage.LARGEST + 1)] if folders else []
-        saved = await saved_at([self.root / path for path in views]) if self.root else ""
+        saves = [self.root / path for path in views] if self.root else []
+        await saved(saves)
         view = await self._look_on(asks, [self.marks_folder, *folders])
         if folders:
             self._listed = (view.folders.get(folders[0], {}), view.folders.get(folders[1], {}))
@@ -115,7 +116,7 @@ class Store:
             unusable=unusable,
             usage=files.get(counts, b""),
             kept={path: files[twin] for path, twin in twins.items() if len(files.get(twin, b"")) in _FITS},
-            saved=saved,
+            saved=saved_at(saves),  # after the look: a save in between is told as later than it was, never as earlier
         )
 
     async def _look_on(self, asks: Sequence[Ask | str] = (), folders: Sequence[str] = ()) -> View:

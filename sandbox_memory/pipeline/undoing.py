@@ -12,7 +12,7 @@ from ..governance.lifetime import later
 from ..ledger import Commit, Ledger, Operation
 from ..proposals import alike
 from ..records import Record, Status
-from ..state import Proposal, State, operation_json
+from ..state import PEOPLE, Proposal, State, operation_json
 from . import Pipeline
 from .commands import alone
 from .settle import Prepared
@@ -20,7 +20,7 @@ from .settle import Prepared
 UNDO = "undo"
 """The note, by its number, that a commit was taken back."""
 TRIES = 20
-HANDS = ("hand", "live", "cli", "web")
+HANDS = (*PEOPLE, "live")
 """Who commits what a person may have done."""
 ERASING = ("erase", "erased", "restate", "retitle", "drop_rollout", "forget")
 TOUCHES = ("add", "supersede", "merge", "revise", "restore", "move", "release", "revert")

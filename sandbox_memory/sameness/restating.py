@@ -37,6 +37,7 @@ _LEAD = re.compile(
 )
 """For whom or when something holds."""
 _OR = re.compile(r"\b(?:or|nor)\b|或", re.IGNORECASE)
+_ONE = {base(word): base("one") for word in ("single", "sole")}
 _TURNING = frozenset(("NOT", "CAN", "ONLY", "IF", "OPTIONAL"))
 
 
@@ -83,10 +84,14 @@ def restates(one: str, two: str, owned: bool) -> bool:
 def resembles(one: str, two: str, owned: bool) -> bool:
     """True if one statement has all that carries the other, and at most as much again: it may say more, or less.
 
-    Looser than `restates`: for what must rather not be said than be said again. Numbers and denials are not looked at.
+    Looser than `restates`: for what must rather not be said than be said again. Numbers and denials are not looked at;
+    where both name a bound ("before", "until") it must be the same.
     """
-    mine, yours = sorted((matter(essence(one, owned)), matter(essence(two, owned))), key=len)
-    return len(mine) >= 2 and mine <= yours and len(yours) <= 2 * len(mine)
+    first, second = essence(one, owned), essence(two, owned)
+    bounds = [{turn for turn, _ in each.turns if turn not in _TURNING} for each in (first, second)]
+    mine, yours = sorted(({_ONE.get(name, name) for name in matter(each)} for each in (first, second)), key=len)
+    alike = len(mine) >= 2 and mine <= yours and len(yours) <= 2 * len(mine)
+    return alike and (not all(bounds) or bounds[0] == bounds[1])
 
 
 def _tells(token: Token) -> bool:

@@ -16,7 +16,7 @@ from ..document import Document, ListItem, normalise
 from ..document.source import differs, told
 from ..layout import Preset
 from ..ledger import Operation
-from ..proposals import new_id, outdone, propose, released, saved_again
+from ..proposals import new_id, outdone, propose, released
 from ..records import Record, Refusal, Status, Trust
 from ..state import State
 
@@ -80,7 +80,6 @@ class _Reading:
         self.lost: list[str] = []
         """Lines that a file without its last line lacks, though it had them; they are written again."""
         self._since: dict[str, Record] | None = None
-        self._same_editor: bool | None = None
 
     def read(self) -> None:
         base = self.buffer.base
@@ -142,7 +141,7 @@ class _Reading:
         if record.status is Status.ACTIVE and all(differs(self.document, item, m) for m in (before, record.markdown)):
             body = told(self.document, item, record.markdown)
             facts: dict[str, Any] = {"protected": True} if self.actor == "hand" else {}
-            if self.actor == "live" and record.markdown:  # without any, it may be that they were not kept before
+            if self.actor == "live":  # a comment that ends with its line is a command on the next one
                 facts = {"trust": min(self.trust, record.trust).label}
             if body.get("markdown", "") != record.markdown:
                 self.operations.append(Operation("revise", id, facts, body))
@@ -167,11 +166,12 @@ class _Reading:
             self._moved(item, id)
             self._reshaped(item, id)
             return
+        if self.buffer.left(id, item.normal):
+            return
         self._outdone(id, item.text)
         op = "revise" if record.status is Status.ACTIVE else "restore"
         facts = {"trust": self.trust.label, "protected": True, "overrule": True}
-        if id in self.buffer.typed:
-            facts |= self.buffer.facts(item)
+        facts |= self.buffer.facts(item if id in self.buffer.typed else None)
         self.operations.append(Operation(op, id, facts, self._changes(op, record, item)))
         if record.status is Status.SUPERSEDED:
             self._doubted(record, f"changed to “{item.text}”")
@@ -183,19 +183,13 @@ class _Reading:
 
     def _outdone(self, id: str, now: str | None) -> None:
         """Ask about what another save made of a line that this one changes too, or takes out."""
-        own = self.buffer.held or self.buffer.grown
-        if id in self.buffer.typed or not (self._one_buffer() or (own and self.now.records[id].origin == self.actor)):
-            self.operations.extend(outdone(self.now, id, self._was(id).text, now))
+        own = self.buffer.own(id)
+        self.operations.extend(outdone(self.now, id, self._was(id).text if own is None else own, now))
 
     def _was(self, id: str) -> Record:
         """A record as this file, or the editor that it was saved from, had it."""
-        return self.past.records[id] if id in self.past.records else self.buffer.typed[id].record
-
-    def _one_buffer(self) -> bool:
-        """True for the next save of an editor that does not look what became of its last one."""
-        if self._same_editor is None:
-            self._same_editor = saved_again({item.normal for item in self.document.items}, self.past, self.now)
-        return self._same_editor
+        earlier = self.buffer.typed[id].record if id in self.buffer.typed else self.now.records[id]
+        return self.past.records.get(id, earlier)
 
     def _doubted(self, record: Record, done: str) -> None:
         """Ask about what replaced a line while a person was at work on that line."""
@@ -205,6 +199,7 @@ class _Reading:
             self.operations.extend(propose(self.now, what, (Operation("delete", by.id),), source=self.actor))
 
     def _vanished(self, missing: list[str]) -> None:
+        missing = [id for id in missing if not self.buffer.left(id, "")]
         visible, marked = self.now.visible(), self.document.marker is not None
         gone = [id for id in missing if self.now.records[id].status is Status.ACTIVE and (marked or id in visible)]
         replaced = [id for id in missing if marked and self.now.records[id].status is Status.SUPERSEDED]
@@ -217,14 +212,14 @@ class _Reading:
             kept = gone if lost else typed.at_the_end(self.document, self.past.records, gone, self.assigned)
             for id in (id for id in gone if id not in kept):
                 self._outdone(id, None)
-                self.operations.append(Operation("delete", id))
+                self.operations.append(Operation("delete", id, self.buffer.facts()))
             gone = kept
         if not gone:
             return
         if not marked:
             self.lost = gone
             return
-        self.operations += [Operation("hold", id) for id in gone]
+        self.operations += [Operation("hold", id, self.buffer.facts()) for id in gone]
         what = f"{len(gone)} lines vanished from MEMORY.md at once and are kept out of it for now; delete them all?"
         deletions, releases = (tuple(Operation(op, id) for id in gone) for op in ("delete", "release"))
         self.operations.extend(propose(self.now, what, deletions, on_refusal=releases, source=self.actor, again=True))
@@ -272,9 +267,12 @@ class _Reading:
             self._forgotten(item)
         elif known.status is Status.ACTIVE and normalise(known.text) == item.normal and known.id in self.now.visible():
             self.assigned[item.index] = known.id
+            self._reshaped(item, known.id)
         else:
             self.assigned[item.index] = known.id
-            facts: dict[str, Any] = {"protected": True}
+            if self.buffer.left(known.id, item.normal):
+                return
+            facts: dict[str, Any] = {"protected": True, **self.buffer.facts()}
             if self.actor == "live":
                 facts["trust"] = min(self.trust, known.trust).label
             if normalise(known.text) != item.normal:

@@ -37,6 +37,8 @@ _BULLET = re.compile(r"^[ \t>]*(?:[-+*•]|\d{1,9}[.)])?[ \t]*")
 
 _UNSEEN = ("html_block", "blockquote_open")
 _QUOTED = re.compile(r"[ \t]*(?:(?:[-+*•]|\d{1,9}[.)])[ \t]+)*>")
+_DONE = re.compile(r"\s*✅\ufe0f?\s*\d{4}-\d\d-\d\d(?=\s|$)")
+"""The day that Obsidian's plugin Tasks writes behind what is ticked."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
@@ -114,7 +116,7 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
                 joined |= several
                 taken |= {item.index} if part is block else set()
                 continue
-            text, ticked = _boxed(item.text, item.checked)
+            text, ticked = _boxed(_DONE.sub("", item.text), item.checked)
             id = item.id if item.id in known else _meant(text, known, loose=part is block)
             if id:
                 hear(id, text, ticked, known, visible=item.line - 1 not in part.hidden)
@@ -123,16 +125,15 @@ def read(block: Part | None, beside: Sequence[Part], past: State, now: State) ->
                 taken.add(item.index)
         listed = {item.id for item in document.items} | joined
         for number, (content, _) in enumerate(document.lines):
-            ids = _LINE_ID.findall(content)
+            ids, bare = _LINE_ID.findall(content), _BULLET.sub("", content, count=1)
             several = known.keys() & set(ids)
             if len(several) > 1:
                 joined |= several
             elif ids and ids[-1] in known and ids[-1] not in listed:
                 # Indented too far, in a table, without its bullet: no list item.
-                text, ticked = _boxed(_LINE_ID.sub("", content[_BULLET.match(content).end() :]))  # type: ignore[union-attr]
+                text, ticked = _boxed(_DONE.sub("", _LINE_ID.sub("", bare)))
                 hear(ids[-1], text, ticked, known, visible=number not in part.hidden)
-            stub = content.strip() and _STUB.fullmatch(content[_BULLET.match(content).end() :])  # type: ignore[union-attr]
-            torn = torn or (part is block and bool(stub))
+            torn = torn or (part is block and bool(content.strip() and _STUB.fullmatch(bare)))
     said = {**dict.fromkeys(joined, _OPEN), **{id: _joined(each) for id, each in found.items()}}
     unseen = {id for id in unseen if not said[id].ticked}
     return Page(said, torn, frozenset(taken), frozenset(unseen), frozenset(joined))

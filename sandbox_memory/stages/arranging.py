@@ -15,10 +15,7 @@ from ..document.blocks import Node
 from ..ledger import Operation
 from ..records import Trust
 from ..state import Place, State, Steps
-
-FILE = "MEMORY.md"
-AUTHORS = {"hand": Trust.HAND, "live": Trust.AGENT, "import": Trust.AGENT}
-"""Whose word an arrangement is, by who is taken to have made it."""
+from ..typed import HANDBOOK
 
 
 def noticed(
@@ -31,7 +28,7 @@ def noticed(
     """
     if not document.items and document.marker is None:
         return
-    there, trust = set(assigned.values()), AUTHORS.get(actor, Trust.AGENT)
+    there, trust = set(assigned.values()), Trust.HAND if actor == "hand" else Trust.AGENT
     known = [steps for each in state.lists if (steps := each.without(there)) is not None]
     lists = [_judged(steps, known, state, trust) for steps in _lists(document, assigned)]
     boxes = {}
@@ -41,12 +38,12 @@ def noticed(
         if id and item.checked is not None and checked is not None:
             before = state.boxes.get(id)
             boxes[id] = before if before and before[0] is checked else (checked, trust)
-    if lists != known or boxes != {id: box for id, box in state.boxes.items() if id in there}:
+    if set(lists) != set(known) or boxes != {id: box for id, box in state.boxes.items() if id in there}:
         told: dict[str, Any] = {
             "lists": [steps.to_json() for steps in lists],
             "boxes": {id: [checked, by.label] for id, (checked, by) in boxes.items()},
         }
-        yield Operation("arrange", FILE, told)
+        yield Operation("arrange", HANDBOOK, told)
 
 
 def ticked(before: Document, after: Document, boxes: Collection[str]) -> dict[str, bool]:
@@ -63,7 +60,9 @@ def _judged(steps: Steps, known: Sequence[Steps], state: State, trust: Trust) ->
     """The list with whose arrangement it is: as before where it is the same, else its author's."""
     for other in known:
         if other.places == steps.places:
-            return other
+            # Where the first step is gone the others keep the numbers with which they are told.
+            first = any(each.places[:1] == steps.places[:1] for each in state.lists)
+            return replace(other, start=steps.start) if first else other
         before = set(other.places)
         ours = tuple(place for place in steps.places if place in before)
         more = [state.records.get(id) for id in {place.id for place in steps.places} - {place.id for place in ours}]
@@ -79,6 +78,8 @@ def _lists(document: Document, assigned: Mapping[int, str]) -> Iterator[Steps]:
     last: tuple[int, Node] | None = None
     for item, node, section in document.addressed:
         top, key = node.top, ("item", node.top.start)
+        if not top.number and not top.children:  # it stands alone, as most do
+            continue
         if top.number:
             goes_on = last is not None and last[0] == section.start and int(last[1].number) + 1 == int(top.number)
             begun = numbered[last[1].list_number] if last is not None and goes_on else top.list_number

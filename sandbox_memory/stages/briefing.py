@@ -50,6 +50,7 @@ _ENTITY = re.compile(r"&(?:amp;)*(?P<name>#0*[0-9]{1,7}|#x0*[0-9a-f]{1,6}|[a-z][
 _ESCAPE = re.compile(r"\\+(?:u(?P<u>[0-9a-f]{4})|u\{0*(?P<b>[0-9a-f]{1,6})\}|x(?P<x>[0-9a-f]{2}))", re.IGNORECASE)
 _TWICE = re.compile(r"'{2,}|(?<!`)``(?!`)")
 _HEADING = re.compile(r"(?P<indent>[ \t>]*)#{1,6}(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}|~{3,})")
 _RULE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*")
 _MARKER = re.compile(r"<!--\s*memory\b|^\s*[<＜]{3,}.*[>＞]{3,}\s*$", re.IGNORECASE)
 _OTHERS = re.compile(r"and [0-9]{1,9} more")
@@ -142,6 +143,7 @@ def _headings(preset: Preset) -> frozenset[str]:
 def _prose(text: str, known: Mapping[str, Trust], preset: Preset, people_only: bool) -> Iterator[str]:
     """The lines of prose: a person's plain, but for headings; others' quoted, without paragraphs that are orders."""
     paragraph: list[str] = []
+    fence = ""
     for line in [*_lines(text, preset), ""]:
         trust = known.get(digest(line), Trust.AGENT)
         if line.strip() and trust < Trust.USER:
@@ -150,8 +152,18 @@ def _prose(text: str, known: Mapping[str, Trust], preset: Preset, people_only: b
         if paragraph and not people_only and not orders("\n".join(paragraph)):
             yield from (quoted(_bare(each), Trust.AGENT) for each in paragraph if _bare(each))
         paragraph = []
-        if not line.strip() or not (_RULE.fullmatch(line) or _MARKER.search(line)):
+        mark = _FENCE.match(line)
+        if fence or mark:
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and line.strip() == mark[1] and mark[1].startswith(fence):
+                fence = ""
+            if not _MARKER.search(line):
+                yield line
+        elif not line.strip() or not (_RULE.fullmatch(line) or _MARKER.search(line)):
             yield _bold(line) if line.strip() else ""
+    if fence:
+        yield fence
 
 
 def _bold(line: str) -> str:

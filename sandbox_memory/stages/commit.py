@@ -13,26 +13,14 @@ from itertools import islice
 from typing import Any
 
 from ..blocks import Block, Split, join, split
-from ..document import (
-    Cite,
-    Document,
-    Edit,
-    Insert,
-    Provenance,
-    Prune,
-    RemoveItem,
-    Revise,
-    Stamp,
-    Tick,
-    normalise,
-)
+from ..document import Cite, Document, Edit, Insert, Provenance, Prune, RemoveItem, Revise, Stamp, Tick, normalise
 from ..document.additions import key
 from ..document.blocks import Node
 from ..document.model import ListItem
 from ..document.source import differs
 from ..proposals import line
 from ..records import Record
-from ..state import State
+from ..state import Place, State
 
 CITED = 4
 """How many conversations a line cites at most: the first of those that count."""
@@ -83,17 +71,35 @@ def catch_up(
                 edits.append(Revise(item.index, visible[id].text, visible[id].markdown))
             if item.id != id:
                 edits.append(Stamp(item.index, id))
-            box = state.boxes.get(id, (item.checked,))[0]
-            if item.checked is not None and box is not None and box is not item.checked:
-                edits.append(Tick(item.index, box))
+            if id in state.boxes and item.checked not in (None, state.boxes[id][0]):
+                edits.append(Tick(item.index, state.boxes[id][0]))
             edits.extend(sources.cited(item, visible[id], before))
     edits.extend(named)
-    edits.extend(_inserted(absent, sources, state))
+    edits.extend(_inserted(absent, sources, state, _hollow(document, assigned, absent, state)))
     edits.extend(sources.unwanted(tuple(headings)))
     return list(dict.fromkeys(edits))
 
 
-def _inserted(absent: Sequence[Record], sources: _Sources, state: State) -> Iterator[Edit]:
+def _hollow(
+    document: Document, assigned: Mapping[int, str], absent: Collection[Record], state: State
+) -> dict[str, str]:
+    """The absent records of which the bullet is there without any words, each with a record that stands below it."""
+    left, above = {record.id: record for record in absent}, dict[str, Record]()
+    for steps in state.lists if left else ():
+        over: list[Place] = []
+        for place in steps.places:
+            over = [*(each for each in over if each.depth < place.depth), place]
+            if len(over) > 1 and over[-2].id in left:
+                above[place.id] = left[over[-2].id]
+    found: dict[str, str] = {}
+    for item, node, _ in document.addressed if above else ():
+        id = assigned.get(item.index, "")
+        if id in above and node.parent and node.parent.hollow and (item.group, item.section) == _place(above[id]):
+            found.setdefault(above[id].id, id)
+    return found
+
+
+def _inserted(absent: Sequence[Record], sources: _Sources, state: State, hollow: Mapping[str, str]) -> Iterator[Edit]:
     """The absent lines, those of a list of which nothing is there as that list was, and each with its box."""
     left, visible = {record.id: record for record in absent}, state.visible()
     lists: dict[str, list[str]] = {}
@@ -114,6 +120,8 @@ def _inserted(absent: Sequence[Record], sources: _Sources, state: State) -> Iter
             cited, place = tuple(sources.of(each)), _place(each)
             lead, own = leads.get(each.id, "- "), each.markdown
             beside, offset, depth = ("", 0, 0) if each.id in leads else _beside(each, left, state)
+            if each.id in hollow:
+                beside, offset, depth = hollow[each.id], 0, -1
             insert = Insert(each.text, each.id, *place, sources=cited, lead=lead, box=box, markdown=own)
             yield replace(insert, beside=beside, offset=offset, depth=depth)
 

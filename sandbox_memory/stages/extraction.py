@@ -143,6 +143,7 @@ def verify(
             word for word in _keywords(draft.keywords[: 2 * KEYWORDS], said) if not others.made(word)
         ),
         refused=refused,
+        said={segment.id: segment.updated_at for segment in rollout.segments},
     )
 
 

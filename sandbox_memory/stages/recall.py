@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ..blocks import Block, marked
 from ..document import normalise, safe_text
+from ..document.source import hung, in_lines, on_a_line
 from ..governance.lifetime import later, scored
 from ..layout import Preset
 from ..lexical import Index
@@ -168,7 +169,7 @@ def _take(
         steps = lists.get(record.id)
         if steps is not None and id(steps) in broken:
             continue
-        cost = estimate(record.text) + FRAME
+        cost = _cost(record, steps)
         if cost <= room - spent:
             spent += cost
             kept[record.id] = record
@@ -176,6 +177,15 @@ def _take(
             missed += 1
             broken.add(id(steps))
     return spent
+
+
+def _cost(record: Record, steps: Steps | None) -> int:
+    """The tokens of a record where it takes the most: in its lines, as far in as it stands, or on one line."""
+    cost = estimate(record.text) + FRAME
+    if own := in_lines(record.markdown, record.text):
+        depth = next((place.depth for place in steps.places if place.id == record.id), 0) if steps else 0
+        cost = max(cost, estimate(hung("   " * depth + "- ", own)) + FRAME)
+    return cost
 
 
 class Related:
@@ -270,7 +280,7 @@ def layout_lines(records: Sequence[Record], state: State, preset: Preset) -> str
             leads = own.leads(shown, mark) if own else {}
             steps = own
         box = f"[{'x' if state.boxes[record.id][0] else ' '}] " if record.id in state.boxes else ""
-        lines.append(f"{leads.get(record.id, '- ')}{box}{record.text} ^{record.id}")
+        lines.append(f"{leads.get(record.id, '- ')}{box}{on_a_line(record.text)} ^{record.id}")
     return "\n".join(lines)
 
 

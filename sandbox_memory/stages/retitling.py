@@ -5,12 +5,12 @@ What stands below it stays where it is: lines, prose, tables, tasks and the refe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ..document import Document, ListItem, Retitle
 from ..document.additions import key
-from ..document.model import Group, Section
+from ..document.model import Group
 from ..document.pruning import repeats, scope_of
 from ..ledger import Ledger
 from ..records import Record
@@ -32,14 +32,16 @@ def retitled(document: Document, assigned: Mapping[int, str], past: State, state
         for operation in commit.operations
         if operation.op == "revert" and not {"group", "section"}.isdisjoint(operation.body)
     }
+    if not undone:
+        return document
     there = {item.index: state.visible().get(assigned.get(item.index, "")) for item in document.items}
-    if not undone or not any(record is not None and record.id in undone for record in there.values()):
+    if not any(record is not None and record.id in undone for record in there.values()):
         return document
     places: dict[int, _Place] = {}
     for item, _, section in document.addressed:
         record = there[item.index]
         if record is not None:
-            places.setdefault(section.start, _Place(section)).take(item, record, past, undone)
+            places.setdefault(section.start, _Place()).take(item, record, past, undone)
     made = document.edit(list(_edits(document, places, state)))
     # Underlined, a title may be read as something else: then the lines move.
     same = [item.normal for item in made.items] == [item.normal for item in document.items]
@@ -48,25 +50,24 @@ def retitled(document: Document, assigned: Mapping[int, str], past: State, state
 
 @dataclass
 class _Place:
-    """A section, and where all the records in it go back to; None once they do not all go to one place."""
+    """The groups and the titles that the records of a section go back to, or stay in."""
 
-    section: Section
-    group: str | None = None
-    title: str | None = None
-    begun: bool = False
+    groups: set[str] = field(default_factory=set)
+    titles: set[str] = field(default_factory=set)
 
-    def take(self, item: ListItem, record: Record, past: State, undone: Iterable[str]) -> None:
+    def take(self, item: ListItem, record: Record, past: State, undone: Collection[str]) -> None:
         before = past.records.get(record.id)
         back = (
             record.id in undone
             and before is not None
             and (item.group, item.section) == (before.group, before.section) != (record.group, record.section)
         )
-        group, title = (record.group, record.section) if back else (item.group, item.section)
-        if not self.begun:
-            self.begun, self.group, self.title = True, group, title
-        self.group = group if group == self.group else None
-        self.title = title if title == self.title else None
+        self.groups.add(record.group if back else item.group)
+        self.titles.add(record.section if back else item.section)
+
+
+def _only(found: Collection[str]) -> str:
+    return next(iter(found)) if len(found) == 1 else ""
 
 
 def _edits(document: Document, places: Mapping[int, _Place], state: State) -> Iterator[Retitle]:
@@ -74,12 +75,11 @@ def _edits(document: Document, places: Mapping[int, _Place], state: State) -> It
     new: dict[int, str] = {}
     comes_from: dict[str, set[str]] = {}
     for group in document.groups:
-        goes = {places[section.start].group for section in group.sections if section.start in places}
-        title = next(iter(goes), None) if len(goes) == 1 else None
-        if group.heading and title and key(title) not in titles:
+        goes = {_only(places[section.start].groups) for section in group.sections if section.start in places}
+        if group.heading and (title := _only(goes)) and key(title) not in titles:
             new[group.start] = title
-        for each in goes - {None}:
-            comes_from.setdefault(key(each or ""), set()).add(key(group.title))
+        for each in goes - {""}:
+            comes_from.setdefault(key(each), set()).add(key(group.title))
     for group in document.groups:
         title = new.get(group.start, "")
         if title and len(comes_from[key(title)]) == 1:
@@ -96,5 +96,6 @@ def _sections(document: Document, group: Group, title: str, places: Mapping[int,
     known = {key(section.title) for each in same for section in each.sections}
     for section in group.sections:
         place = places.get(section.start)
-        if section.heading and place and place.group == title and place.title and key(place.title) not in known:
-            yield Retitle(section.start, place.title)
+        new = _only(place.titles) if place and place.groups == {title} else ""
+        if section.heading and new and key(new) not in known:
+            yield Retitle(section.start, new)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..document import normalise
 from ..ledger import Operation
@@ -20,8 +21,8 @@ from ..state import State
 AGENTS = frozenset(("consolidation", "remember", "live"))
 """Actors that work for agents."""
 NEW, OTHER = ("add", "supersede", "merge"), ("revise", "delete", "restore")
-SILENT = ("support", "move", "hold", "release")
-"""What needs no question: what is known already is not said again, and where a line stands is for people to say."""
+SILENT = ("support", "hold", "release")
+"""What needs no question: what is known already is not said again."""
 
 
 def asked(
@@ -46,17 +47,37 @@ def asked(
 
 
 def put_back(
-    assigned: Mapping[int, str], dropped: Collection[int], operations: Sequence[Operation]
+    assigned: Mapping[int, str], dropped: Collection[int], operations: Sequence[Operation], state: State
 ) -> tuple[dict[int, str], frozenset[int]]:
     """Which items of the file are which records, and which go, where an agent's edits do not count.
 
     A line that was moved goes from where it is, so that it is written again where it belongs; so does one whose words
-    were only put into other blocks.
+    were only put into other blocks, and one of a list that was told in another order, or whose box was ticked.
     """
     moved = {operation.id for operation in operations if _arranges(operation)}
+    for lists in (operation.facts for operation in operations if operation.op == "arrange"):
+        there = [steps.to_json() for each in state.lists if (steps := each.without(set(assigned.values())))]
+        now, known = {*map(_told, lists["lists"])}, {*map(_told, there)}
+        boxes = {id: [checked, by.label] for id, (checked, by) in state.boxes.items()}
+        moved |= {id for _, places in now ^ known for id, *_ in places}
+        moved |= {id for id in {*boxes, *lists["boxes"]} if boxes.get(id) != lists["boxes"].get(id)}
     gone = {index for index, id in assigned.items() if id in moved}
     kept = {index: id for index, id in assigned.items() if index not in gone}
     return kept, frozenset(dropped) | gone
+
+
+def without_questions(operations: Sequence[Operation], state: State) -> Iterator[Operation]:
+    """Those that ask nothing about a line as it would be if the others were carried out."""
+    for operation in operations:
+        about = operation.body.get("about", {}).items() if operation.op == "propose" else ()
+        wanted = {each["op"] for each in operation.body.get("operations", ())} if operation.op == "propose" else set()
+        if "restore" not in wanted and all(state.records[id].text == text for id, text in about):
+            yield operation
+
+
+def _told(steps: Mapping[str, Any]) -> tuple[int, tuple[tuple[Any, ...], ...]]:
+    """A list as an `arrange` tells it, without whose it is."""
+    return steps["start"], tuple(map(tuple, steps["items"]))
 
 
 def _arranges(operation: Operation) -> bool:

@@ -58,7 +58,7 @@ def unpacked(archive: Path, folders: Sequence[str]) -> Iterator[Unpacked]:
     place of a file that memory reads.
     """
     archive = archive.resolve()
-    _tell_of_left(archive, tuple(folders))
+    _tell_of_left(archive, folders)
     with tempfile.TemporaryDirectory(prefix=_BEGINS, ignore_cleanup_errors=True) as name, _noted(Path(name)) as note:
         root = Path(name) / "workspace"
         root.mkdir()
@@ -108,19 +108,18 @@ def _about(archive: Path, files: Files) -> str:
     return json.dumps({"archive": str(archive), "files": files})
 
 
-def _tell_of_left(archive: Path, folders: tuple[str, ...]) -> None:
+def _tell_of_left(archive: Path, folders: Sequence[str]) -> None:
     """Name the work of earlier processes that never came into the archive: they were killed, or it was in their way."""
     for note in sorted(Path(tempfile.gettempdir()).glob(f"{_BEGINS}*/{_NOTE}")):
-        with suppress(OSError, ValueError, TypeError, AttributeError), note.open("rb") as file:
-            if os.fstat(file.fileno()).st_uid != os.geteuid():
+        with suppress(OSError, ValueError, TypeError, LookupError):
+            if note.lstat().st_uid != os.geteuid() or not note.is_file():
                 continue
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            about, root = json.load(file), note.parent / "workspace"
+            with note.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                about, root = json.load(file), note.parent / "workspace"
             now = {path: list(facts) for path, facts in _files(root, folders).items()}
             if about["archive"] == str(archive) and about["files"] != now:
-                told = (
-                    "an earlier edit of %s did not come into it; its files are in %s, remove that once it is dealt with"
-                )
+                told = "an earlier edit of %s did not come into it; its files are in %s, remove that once you have them"
                 logger.warning(told, archive, root)
 
 

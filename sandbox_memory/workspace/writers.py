@@ -19,14 +19,15 @@ _SET_LEASE = getattr(fcntl, "F_SETLEASE", None)
 """Linux only. A read lease is granted only on a file that nobody has open for writing: fcntl(2), "Leases"."""
 
 
-async def saved_at(paths: Sequence[Path]) -> str:
-    """When the last of these files was saved, ISO 8601 in UTC; empty if there is none.
-
-    Waits for `PATIENCE` while somebody writes into one.
-    """
+async def saved(paths: Sequence[Path]) -> None:
+    """Wait while somebody writes into one of these files, `PATIENCE` at most."""
     until = time.monotonic() + PATIENCE
     while any(map(being_written, paths)) and time.monotonic() < until:
         await asyncio.sleep(PATIENCE / 10)
+
+
+def saved_at(paths: Sequence[Path]) -> str:
+    """When the last of these files was saved, ISO 8601 in UTC; empty if there is none."""
     times = []
     for path in paths:
         with suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -66,7 +67,7 @@ def forget(
     scopes = _of_user(place, user) if "user" in ways else []
     if not (yes or dry_run or again):
         if as_json or not sys.stdin.isatty():
-            raise Misuse("forgetting cannot be undone; add --yes to say that you mean it")
+            raise Misuse(_unasked(place, ids or [], ways, receipt, sessions))
         for each, given in [(place, ways), *((scope, {"everything": True}) for scope in scopes)]:
             _ask(screen, each, ids or [], given, optional=bool(scopes))
     done: list[tuple[Place, Outcome]] = []
@@ -98,6 +99,15 @@ def _of_user(place: Place, user: str) -> list[Place]:
     # A folder of a scope is that memory's own: the scope is not put below it once more.
     alone = replace(place, sessions_dir=None, scope=MemoryScope())
     return [replace(alone, memories_dir=folder) for folder in found if folder != place.memories_dir]
+
+
+def _unasked(place: Place, ids: list[str], ways: dict[str, Any], receipt: Path | None, sessions: str | None) -> str:
+    """What to do where nobody can be asked whether it is meant: the command as it was given, and a yes."""
+    given = {**ways, "receipt": str(receipt or ""), "sessions": sessions or ""}
+    options = [word for name, value in given.items() if value for word in (f"--{name}", value)]
+    words = shlex.join(["forget", *ids, *options])
+    look, mean = (place.command(f"{words} {option}", option="--workspace") for option in ("--dry-run", "--yes"))
+    return f"nothing was erased: that cannot be undone. `{look}` shows what would go; `{mean}` erases it"
 
 
 def _beside(receipt: Path | None, number: int) -> Path | None:

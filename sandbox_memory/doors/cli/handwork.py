@@ -18,6 +18,7 @@ from .editing import Ending, at_work, deferred, found, target
 from .helped import Command
 from .places import Misuse, Place
 from .screen import GOOD, ID, WARN, Screen, kept, listed, many
+from .standing import not_yet, standing
 
 TtlOption = Annotated[
     str | None, typer.Option("--ttl", metavar="TIME", help="How long it counts: 45min, 12h, 30d or 2w.")
@@ -56,18 +57,17 @@ def add(
     memory = opened(place)
     record = memory.add(text, kind=kind, group=group, **_life(ttl, expires, importance, pin))
     if as_json:
-        waits = {"waits": _not_yet(place.root / memory.layout.handbook) or None}
+        waits = {"waits": not_yet(place.root / memory.layout.handbook) or None}
         screen.document({**values.heading(place, memory), "record": values.standing(memory, record), **waits})
         return
     screen.column(record.id, record.text, width=14, style=ID)
-    where = kept(place.path(memory.layout.handbook), "")
-    place_in, later = f" under {record.group} › {record.section}", _not_yet(place.root / memory.layout.handbook)
-    if later:
+    ((_, stands),) = standing(place, memory, [record])
+    if not_yet(place.root / memory.layout.handbook):
         history = kept(place.path(memory.layout.ledger), "")
         screen.line(("remembered", GOOD), " in the history, ", history, indent=14, hang=2)
-        screen.line("written in ", where, place_in, (f" {later}", WARN), indent=14, hang=2)
+        screen.line("written in ", *stands, indent=14, hang=2)
     else:
-        screen.line(("remembered", GOOD), " in ", where, place_in, indent=14, hang=2)
+        screen.line(("remembered", GOOD), " in ", *stands, indent=14, hang=2)
     _set(screen, record)
     if (told := memory.why(record.id).told).when == "never":
         screen.line((f"told {values.TOLD[told.why]}", WARN), indent=14, hang=2)
@@ -135,7 +135,8 @@ def edit(
         screen.document({**values.heading(place, memory), "record": values.standing(memory, record)})
         return
     screen.column(record.id, record.text, width=14, style=ID)
-    screen.line(("changed", GOOD), f", version {record.version}", indent=14)
+    ((_, stands),) = standing(place, memory, [record])
+    screen.line(("changed", GOOD), ", in " if stands else "", *stands, f", version {record.version}", indent=14, hang=2)
     _set(screen, record)
 
 
@@ -184,7 +185,7 @@ def _in_editor(
     timeline.history(screen, chapters(shown), timeline.moments(memory.pipeline.store.ledger.commits))
     if shown:
         screen.gap()
-    if not changes and not lines and (later := _not_yet(path)):
+    if not changes and not lines and (later := not_yet(path)):
         lines = [f"Nothing is taken in yet: that is done {later}."]
     if changes:
         lines[:1] = [f"{many(changes, 'change')} taken in: {lines[0]}"]
@@ -229,20 +230,6 @@ def pin(
         _set(screen, record)
     if off:
         screen.line((f"{many(len(records), 'memory', 'memories')} not pinned any more", GOOD), indent=14)
-
-
-def _not_yet(path: Path) -> str:
-    """When a file will be written and taken in that is left alone as it stands; empty for one that is not."""
-    from ...pipeline import acknowledging, legible, store
-
-    data = acknowledging.read(path)
-    if data is None:
-        return "once it can be read"
-    if len(data) > store.LARGEST_VIEW:
-        return f"once it has no more than {store.LARGEST_VIEW >> 20} MiB"
-    if why := legible.set_aside(data):
-        return "once the merge conflict in it is solved" if "conflict" in why else "once it is saved as UTF-8"
-    return ""
 
 
 def _set(screen: Screen, record: Record) -> None:

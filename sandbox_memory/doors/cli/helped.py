@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ...errors import ConfigError, SandboxMemoryError
+from ...errors import ConfigError, SandboxMemoryError, Unclear
 from ...scope import PARTS
 from . import completing, losing
 from .manual import help_of, usage
-from .places import CALL, OPENED, SCOPE, Misuse
-from .screen import Screen, complain, many
+from .places import CALL, HERE, OPENED, SCOPE, Misuse, here
+from .screen import FAINT, Screen, complain, many
 
 UsageError: Any = typer.BadParameter.__mro__[1]
 """What the parser raises, whichever library this version of Typer is made of."""
@@ -25,6 +26,9 @@ ORDER = tuple(
     "demo process status show why web watch add edit pin inbox history diff undo delete restore forget rebuild check "
     "vouch layouts".split()
 )
+
+NAMED = 20
+"""How many lines that may be meant are named; --json has all."""
 
 _QUOTED = re.compile("[“`][^”`]*[”`]")
 _HINT = re.compile(r"; |\. (?=\S)")
@@ -125,12 +129,14 @@ class Commands(TyperGroup):
         logger.addHandler(held)
         ctx.obj = held
         as_json: bool = ctx.meta.get(_JSON, False)
-        token, opened, lost = SCOPE.set({}), OPENED.set([]), losing.SEEN.set({})
+        token, opened, lost, place = SCOPE.set({}), OPENED.set([]), losing.SEEN.set({}), HERE.set(None)
         try:
             return super().invoke(ctx)
         except SandboxMemoryError as error:
             code = WRONG_USE if isinstance(error, (Misuse, ConfigError)) else NOT_DONE
-            raise _failed(str(error), code, as_json=as_json) from error
+            lines = error.lines if isinstance(error, Unclear) else ()
+            told = error.told if isinstance(error, Unclear) else str(error)
+            raise _failed(told, code, as_json=as_json, lines=lines) from error
         except UsageError as error:
             raise _misused(error, as_json=as_json) from error
         except KeyboardInterrupt:
@@ -148,18 +154,31 @@ class Commands(TyperGroup):
             held.tell()
             if taken_in and not as_json:
                 were = many(taken_in, "change made in the files was", "changes made in the files were")
-                complain("note", f"{were} taken in; `sandbox-memory history` shows it")
+                complain("note", here(f"{were} taken in; `sandbox-memory history` shows it"))
             for line in dict.fromkeys(noted) if not as_json else ():
-                complain("note", line)
+                complain("note", here(line))
+            HERE.reset(place)
 
 
-def _failed(message: str, code: int, *, as_json: bool, hint: str = "") -> typer.Exit:
-    """Tell of an error: a line on stderr, or with --json the one document on stdout; the exit that goes with it."""
+def _failed(
+    message: str, code: int, *, as_json: bool, hint: str = "", lines: Sequence[tuple[str, str, str]] = ()
+) -> typer.Exit:
+    """Tell of an error: a line on stderr, or with --json the one document on stdout; the exit that goes with it.
+
+    `lines` are those of `Unclear`.
+    """
+    message = here(message)
     if as_json:
         said, found = (message, hint) if hint else parted(message)
-        Screen(as_json=True).document({"error": {"message": said, "hint": found}})
-    else:
-        complain("error", f"{message}{'. ' if hint else ''}{hint}")
+        meant = {"lines": [{"id": id, "text": text, "how": how or None} for id, text, how in lines]} if lines else {}
+        Screen(as_json=True).document({"error": {"message": said, "hint": found, **meant}})
+        return typer.Exit(code)
+    complain("error", f"{message}{'. ' if hint else ''}{hint}")
+    screen = Screen(errors=True)
+    for id, text, how in lines[:NAMED]:
+        screen.entry(id, text, f"({how})" if how else "")
+    if more := len(lines) - NAMED if len(lines) > NAMED else 0:
+        screen.line((f"and {more:,} more; --json lists all, more words mean fewer", FAINT), indent=2)
     return typer.Exit(code)
 
 
@@ -203,5 +222,5 @@ class Held(logging.Handler):
     def tell(self) -> None:
         """Write what was kept to stderr."""
         for message in self._messages:
-            complain("warning", message)
+            complain("warning", here(message))
         self._messages = {}

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from ...errors import HistoryLost
+from .places import here
 from .screen import complain
 
 if TYPE_CHECKING:
@@ -46,4 +47,4 @@ def tell(memories: list[OpenMemory], held: Held) -> None:
             store.witness.missed(Head(commits), store.ledger, anew=False)
         if what or known:
             held.told(layout.ledger)
-            complain("warning", f"{what or known}: {ADVICE}")
+            complain("warning", here(f"{what or known}: {ADVICE}"))

@@ -28,6 +28,13 @@ CALL: ContextVar[str] = ContextVar("sandbox_memory_call", default="sandbox-memor
 OPENED: ContextVar[list[OpenMemory]] = ContextVar("sandbox_memory_opened", default=[])  # noqa: B039 - set before use
 """The memories that the command has opened."""
 
+HERE: ContextVar[Place | None] = ContextVar("sandbox_memory_here", default=None)
+"""The memory that the command means, once it is found."""
+FIRST = ("process", "status", "show", "web", "watch", "inbox", "history", "rebuild", "check", "vouch")
+"""The commands that take a workspace as their first word; the others take it as an option."""
+_TOLD = re.compile(r"PATH|--(?:workspace|memories|all-scopes|tenant|team|project|user)\b")
+_ASKED = re.compile("“[^”]*”|`sandbox-memory (?P<verb>[a-z]+)(?P<rest>[^`]*)`")
+
 
 class Misuse(SandboxMemoryError):
     """The command was called in a way that cannot work; it has done nothing."""
@@ -68,6 +75,24 @@ class Place:
         return shown(self.root / inside)
 
 
+def here(text: str) -> str:
+    """The text, its commands in backquotes naming the workspace and the memory as this command was given them.
+
+    A person can then run them where they are. What is quoted stays as it is, and a command that names them already.
+    """
+    place = HERE.get()
+
+    def named(found: re.Match[str]) -> str:
+        verb, rest = found["verb"], found["rest"] or ""
+        if place is None or not verb or verb in ("demo", "layouts") or _TOLD.search(rest):
+            return found[0]
+        if place.named is not None and shlex.quote(place.named) in rest.split(" "):
+            return found[0]
+        return f"`{place.command(verb + rest, option='' if verb in FIRST else '--workspace')}`"
+
+    return _ASKED.sub(named, text)
+
+
 def shown(path: Path) -> str:
     """The path from the current folder, if it is below it, else from the root."""
     relative = os.path.relpath(path)
@@ -92,7 +117,9 @@ def find(
     if preset is not None:
         memories_dir, sessions_dir = _of_preset(root, preset, memories_dir, sessions_dir)
     found = memories_dir or (_with(root, scope.folder) if scope.folder else _only(root))
-    return Place(root, found, sessions_dir, preset, named, scope)
+    place = Place(root, found, sessions_dir, preset, named, scope)
+    HERE.set(place)
+    return place
 
 
 def workspace(given: Path | None) -> Path:

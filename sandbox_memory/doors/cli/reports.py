@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
-from .places import MEMORIES, Place, elsewhere
+from .places import MEMORIES, Place, elsewhere, here
 from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Screen, kept, listed, many, size, when
 
 if TYPE_CHECKING:
@@ -128,16 +129,15 @@ def processed(
     _changes(screen, report, facts)
     from ...pipeline.reports import says_nothing_new
 
+    known = [refusal for refusal in report.refused if says_nothing_new(refusal)]
     refused = [refusal for refusal in report.refused if not says_nothing_new(refusal)]
-    known = len(report.refused) - len(refused)
-    if known:
-        screen.line(f"{many(known, 'candidate')} said nothing new", indent=2)
-    if refused:
-        screen.line(f"{many(len(refused), 'candidate')} refused", indent=2)
-    if verbose:
-        for refusal in report.refused:
-            screen.line(refusal.what, (f": {refusal.why}", WARN), indent=4, hang=2)
-    elif report.refused:
+    for what, refusals in (("said nothing new", known), ("refused", refused)):
+        if refusals:
+            screen.line(f"{many(len(refusals), 'candidate')} {what}", indent=2)
+        for refusal, times in Counter(refusals if verbose else ()).items():
+            often = f" ({times} times)" if times > 1 else ""
+            screen.line(refusal.what, (f": {refusal.why}{often}", WARN), indent=4, hang=2)
+    if report.refused and not verbose:
         screen.line(("--verbose names each with its reason", FAINT), indent=4)
     if report.adopted:
         screen.line(f"{many(report.adopted, 'edit')} of yours taken in", indent=2, hang=2)
@@ -228,7 +228,7 @@ def _found(screen: Screen, kind: str, findings: Sequence[Finding]) -> None:
         screen.column("" if number else kind, kept(finding.where), f"  {finding.what}", width=14, style=style)
         next_hint = told[number + 1].hint if number + 1 < len(told) else ""
         if finding.hint and finding.hint != next_hint:
-            screen.line((finding.hint, FAINT), indent=14, hang=2)
+            screen.line((here(finding.hint), FAINT), indent=14, hang=2)
     if len(told) < len(findings):
         more = f"and {len(findings) - len(told):,} more of this kind; --json lists them all"
         screen.line((more, FAINT), indent=14)

@@ -74,6 +74,14 @@ class Screen:
         gap = " " * max(2, width - cell_len(label))
         self.line((label, style), gap, *parts, indent=indent, hang=width)
 
+    def entry(self, id: str, text: str, mark: str = "") -> None:
+        """Write an id and its words on one line, cut where the screen ends; a mark behind them stays whole."""
+        shown, behind = Text(safe(text)), f"  {mark}" if mark else ""
+        if self.width is not None:
+            shown.truncate(max(8, self.width - 4 - cell_len(id) - cell_len(behind)), overflow="ellipsis")
+        line = Text("  ").append(safe(id), style=ID).append("  ").append_text(shown).append(behind, style=WARN)
+        self.console.print(line, soft_wrap=True)
+
     def gap(self) -> None:
         """Write an empty line."""
         self.console.print()

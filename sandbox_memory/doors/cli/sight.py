@@ -13,8 +13,9 @@ from ...records import Status
 from . import completing, places, timeline, values, whys
 from .common import JsonOption, MemoriesOption, SessionsOption, WorkspaceOption, app, opened
 from .helped import Command
-from .places import Misuse
+from .places import Misuse, here
 from .screen import FAINT, GOOD, ID, WARN, Screen, many
+from .standing import standing
 
 if TYPE_CHECKING:
     from ..plain import OpenMemory
@@ -45,8 +46,7 @@ def delete(
         return
     for record in records:
         screen.column(record.id, record.text, width=14, style=ID)
-    call = f"sandbox-memory restore {' '.join(names)}"
-    back = f"; `{call}` brings {'it' if len(names) == 1 else 'them'} back"
+    back = here(f"; `sandbox-memory restore {' '.join(names)}` brings {'it' if len(names) == 1 else 'them'} back")
     screen.line((f"{many(len(records), 'memory', 'memories')} deleted", GOOD), back, indent=14, hang=2)
     left = {record.id: memory.standing(record.id) for record in records}
     paths = dict.fromkeys(place.path(found.path) for each in left.values() for found in each)
@@ -94,19 +94,21 @@ def restore(
         restored = [values.standing(memory, record) for record in records]
         screen.document({**values.heading(place, memory), "restored": restored})
         return
-    for record in records:
+    for record, stands in standing(place, memory, records):
         before = timeline.was(known[record.id], record) if known[record.id].status is Status.ACTIVE else ""
         screen.column(record.id, record.text, (before, FAINT), width=14, style=ID)
+        if stands:
+            screen.line("in ", *stands, indent=14, hang=2)
     count, number = many(len(records), "memory", "memories"), records[0].updated
     if as_of is None:
         screen.line((f"{count} brought back", GOOD), indent=14)
     else:
-        again = f", as commit {number}; `sandbox-memory undo {number}` undoes that"
+        again = here(f", as commit {number}; `sandbox-memory undo {number}` undoes that")
         screen.line((f"{count} put back", GOOD), again, indent=14, hang=2)
     for heir in dict.fromkeys(known[record.id].superseded_by for record in records):
         if heir in memory.state().visible() and heir not in {record.id for record in records}:
             told = f"{heir} took its place and is still in sight; `sandbox-memory delete {heir}` takes it out"
-            screen.line((told, WARN), indent=14, hang=2)
+            screen.line((here(told), WARN), indent=14, hang=2)
 
 
 def _which_lines(memory: OpenMemory, when: str) -> str:

@@ -10,6 +10,7 @@ from ...folding.past import UNITS
 from ...governance.lifetime import later, moment
 from ...records import Record, Status
 from .chapters import Chapter
+from .places import here
 from .reports import plain_cause
 from .screen import BAD, FAINT, GOOD, ID, STRONG, WARN, Part, Screen, many, when
 
@@ -284,4 +285,4 @@ def undone(screen: Screen, found: Undone, *, dry: bool) -> None:
 
 
 def _again(commit: int) -> str:
-    return f"`sandbox-memory undo {commit}` undoes that"
+    return here(f"`sandbox-memory undo {commit}` undoes that")

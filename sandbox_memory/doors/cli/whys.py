@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ...governance.lifetime import exactly
 from ...records import Record, Status
+from .places import here
 from .screen import BAD, FAINT, GOOD, ID, STRONG, TRUST, WARN, Part, Screen, kept, many, when
 from .timeline import DONE, MAKERS, marks, was
 from .timeline import done as what_was_done
@@ -80,7 +81,9 @@ def said_before(screen: Screen, found: Sequence[Wording], record: Record, times:
         beside = was(each.record, replace(record, text=each.record.text))
         text: list[Part] = [each.record.text, (beside.replace("(was: ", "("), FAINT)]
         screen.column(times[each.commit], *text, width=width, indent=2)
-        screen.line((f"`sandbox-memory restore {record.id} --as-of {each.commit}`", FAINT), indent=2 + width, hang=2)
+        screen.line(
+            (here(f"`sandbox-memory restore {record.id} --as-of {each.commit}`"), FAINT), indent=2 + width, hang=2
+        )
 
 
 def left_over(screen: Screen, id: str, paths: Sequence[str]) -> None:
@@ -90,7 +93,8 @@ def left_over(screen: Screen, id: str, paths: Sequence[str]) -> None:
         screen.line(("Still stands in", STRONG))
         for path in paths:
             screen.line(kept(path, ""), indent=2)
-        screen.line((f"`sandbox-memory forget {id}` removes it there too", FAINT), indent=2, hang=2)
+        how = here(f"`sandbox-memory forget {id}` removes it there too, `--dry-run` lists each place")
+        screen.line((how, FAINT), indent=2, hang=2)
 
 
 def _whereabouts(reason: Reason, place: Text) -> list[Part]:
@@ -101,13 +105,15 @@ def _whereabouts(reason: Reason, place: Text) -> list[Part]:
         parts: list[Part] = [f"no file since {when(record.updated_at)}: superseded by ", (record.superseded_by, ID)]
         return [*parts, f" “{successor.text}”"] if successor and successor.text else parts
     if record.status is Status.RETIRED:
-        return [f"no file: {gone(record)}; `sandbox-memory restore {record.id}` brings it back"]
+        return [f"no file: {gone(record)}; ", here(f"`sandbox-memory restore {record.id}` brings it back")]
     if record.status is Status.HELD:
         return ["no file: it vanished with many others, and INBOX.md asks about it"]
     if record.status is Status.ACTIVE:
         return ["no file: only conversations speak of it that are older than the newest that count"]
-    word = "deleted" if record.status is Status.DELETED else "erased"
-    return [f"no file: {word} {when(record.updated_at)}"]
+    if record.status is Status.DELETED:
+        back = here(f"`sandbox-memory restore {record.id}` brings it back")
+        return [f"no file: deleted {when(record.updated_at)}; ", back]
+    return [f"no file: erased {when(record.updated_at)}"]
 
 
 def _receipts(screen: Screen, reason: Reason, places: Places) -> None:

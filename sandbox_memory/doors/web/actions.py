@@ -71,13 +71,21 @@ def change(page: Page) -> Response:
     if what not in done:
         raise ConfigError(page.words("no-such-action"))
     said, work = done[what]
+    lines = page.shelf.do(lambda memory: _markdown(memory, id)) if what in ("save", "restore") else ""
     record = page.shelf.do(work)
+    said = "saved-flat" if lines and not record.markdown else said
     if what == "delete":
         near = page.form.get("next", "")
         return page.turn(done="deleted", was=record.id, fragment=near if near.startswith("m-") else "")
     if page.form.get("back") == "line":
         return page.turn(f"line/{record.id}", done=said)
     return _there(page, record, said)
+
+
+def _markdown(memory: OpenMemory, id: str) -> str:
+    """The lines of a line that has several, "" for one that has not."""
+    record = memory.state().records.get(id)
+    return record.markdown if record else ""
 
 
 def _there(page: Page, record: Record, done: str) -> Response:

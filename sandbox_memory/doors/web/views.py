@@ -9,12 +9,13 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from ...errors import Unknown
+from ...folding.past import before_now
 from ...proposals import OUTDONE, WRITES
 from ...records import Kind, Record, Trust
 from ...stages.briefing import briefing
 from ...state import Proposal
 from ..opening import run
-from . import plots
+from . import finding, plots
 from .page import Page
 from .snapshot import Chapter, Snapshot
 
@@ -56,8 +57,16 @@ def memory(page: Page) -> Response:
     shelf, query = page.shelf, str(page.query.get("q", "")).strip()[:300]
     kind, trust = _one_of(page, "kind", [k.value for k in Kind]), _one_of(page, "trust", [t.label for t in Trust])
     snapshot = page.snapshot
-    sifted = bool(query or kind or trust)
-    found = shelf.do(lambda _: snapshot.found(query, kind=kind, trust=trust)) if sifted else []
+    sifted, place = bool(query or kind or trust), finding.place_of(query)
+
+    def fits(record: Record) -> bool:
+        return (not kind or record.kind.value == kind) and (not trust or record.trust.label == trust)
+
+    if place:
+        found = [record for record in finding.at_place(snapshot, place) if fits(record)]
+    else:
+        found = shelf.do(lambda _: snapshot.found(query, kind=kind, trust=trust)) if sifted else []
+    away = finding.away(shelf, snapshot, query, found, fits) if query and not place else []
     pages = _pages(snapshot.chapters)
     at = snapshot.place.get(str(page.query.get("at", "")), -1)
     here = next((n for n, each in enumerate(pages, 1) if at in each), min(page.number("page"), max(1, len(pages))))
@@ -71,9 +80,14 @@ def memory(page: Page) -> Response:
         all_kinds=[k.value for k in Kind if k in shelf.layout.preset.headings],
         trusts=[t.label for t in reversed(Trust)],
         sifted=sifted,
+        place=place,
         found=found[:most],
         count=len(found),
-        more=most + 100 if len(found) > most else 0,
+        away=away[:most],
+        # What says just that comes before what only shares words with it.
+        away_first=not any(query.casefold() in record.text.casefold() for record in found),
+        hidden=len(away),
+        more=most + 100 if max(len(found), len(away)) > most else 0,
         groups=[_group(index, snapshot) for index in shown],
         contents=_contents(snapshot, pages),
         number=here,
@@ -142,10 +156,10 @@ def line(page: Page) -> Response:
     """Why one line is there: its quotes, looked up now, and what happened to it."""
     id = str(page.path["id"])
     reason = page.shelf.do(lambda memory: memory.why(id))
-    before = page.shelf.do(lambda memory: memory.wordings(reason.record.id))
-    return page.render(
-        "line.html", reason=reason, record=reason.record, before=before[::-1], kinds=[kind.value for kind in Kind]
-    )
+    before = page.shelf.do(lambda memory: before_now(memory.pipeline.store.ledger, reason.record))
+    number = finding.line_of(page.snapshot, reason.record.id) if reason.visible else 0
+    place = f"{page.shelf.layout.handbook}:{number}" if number else ""
+    return page.render("line.html", reason=reason, record=reason.record, before=before[::-1], place=place)
 
 
 def gone(page: Page) -> Response:

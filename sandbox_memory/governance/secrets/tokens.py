@@ -26,7 +26,6 @@ _TAILS = tuple(
 _BEFORE = frozenset(b".|~$-:")
 _PREFIX_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-|$~")
 _BODY = re.compile(r"[A-Za-z0-9+/]+(?:(?:\s{1,20}|\\n|\\r\\n)[A-Za-z0-9+/=]{8,80})*={0,2}")
-_SCHEME = re.compile(r"https?://|arn:|urn:")
 
 
 def varied(value: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,7 +44,6 @@ __all__ = [
     "seen",
     "standing",
     "told",
-    "unfinished",
     "unwritten",
 ]
 
@@ -52,6 +52,9 @@ logger = logging.getLogger("sandbox_memory")
 ACTOR = "forgetting"
 """Who commits it where nobody is known to have asked for it."""
 TRIES = 20
+
+_under_way: list[tuple[object, str, str]] = []
+"""The forgettings that this process is carrying out: a look at the memory meanwhile does not do them once more."""
 
 
 async def forget(
@@ -93,14 +96,11 @@ async def forget(
         outcome.were = {id: state.records[id].text for id in told}
         if dry_run or not (found or operations):
             return outcome
-        if await _committed(store, state, erasure, spans, data, operations, actor):
-            break
-    else:
-        raise Conflict(
-            store.layout.ledger, f"other writers were faster {TRIES} times; nothing was forgotten; try again"
-        )
-    await _carried_out(store, erasure.id, actor, outcome, [receipt] if receipt else [])
-    return outcome
+        with _at_work(store, erasure.id):
+            if await _committed(store, state, erasure, spans, data, operations, actor):
+                await _carried_out(store, erasure.id, actor, outcome, [receipt] if receipt else [])
+                return outcome
+    raise Conflict(store.layout.ledger, f"other writers were faster {TRIES} times; nothing was forgotten; try again")
 
 
 def _erasure(
@@ -151,13 +151,28 @@ async def _committed(
 
 
 async def _carried_out(store: Store, id: str, actor: str, outcome: Outcome, wanted: Sequence[Path]) -> None:
-    erasure = fold(store.ledger).erasures[id]
-    outcome.left = await carrying.carry_out(store, erasure, actor)
-    outcome.left += _in_state_folder(erasure)
-    state = fold(store.ledger)
-    receipt = Receipt(erasure, state.tombstones.get(id, ()), store.layout.memories_dir, store.layout.sessions_dir)
-    outcome.receipts = [str(path) for path in receipts.keep(receipt, wanted)]
-    await carrying.finished(store, erasure, len(outcome.left))
+    with _at_work(store, id):
+        erasure = fold(store.ledger).erasures[id]
+        outcome.left = await carrying.carry_out(store, erasure, actor)
+        outcome.left += _in_state_folder(erasure)
+        state = fold(store.ledger)
+        receipt = Receipt(erasure, state.tombstones.get(id, ()), store.layout.memories_dir, store.layout.sessions_dir)
+        outcome.receipts = [str(path) for path in receipts.keep(receipt, wanted)]
+        await carrying.finished(store, erasure, len(outcome.left))
+
+
+@contextmanager
+def _at_work(store: Store, id: str) -> Iterator[None]:
+    place = _place(store, id)
+    _under_way.append(place)
+    try:
+        yield
+    finally:
+        _under_way.remove(place)
+
+
+def _place(store: Store, id: str) -> tuple[object, str, str]:
+    return store.root or store.workspace, store.layout.memories_dir, id
 
 
 def _in_state_folder(erasure: Erasure) -> list[files.Place]:
@@ -177,9 +192,19 @@ def _in_state_folder(erasure: Erasure) -> list[files.Place]:
     return left
 
 
-def unfinished(state: State, given: Sequence[Receipt] = ()) -> bool:
-    """True if a forgetting was begun and not finished, or a receipt has not been applied."""
-    return any(not erasure.finished for erasure in state.erasures.values()) or any(_new(state, each) for each in given)
+def _begun(store: Store, *, under_way: bool) -> tuple[list[Receipt], list[Erasure]]:
+    """The receipts that have not been applied, and the forgettings that were begun and not finished.
+
+    Those that this process is carrying out are among them only with `under_way`.
+    """
+    state = fold(store.ledger)
+    given = [each for each in receipts.given(store.guard.forgotten, store.layout) if _new(state, each)]
+    begun = [erasure for erasure in state.erasures.values() if not erasure.finished]
+
+    def wanted(erasure: Erasure) -> bool:
+        return under_way or _place(store, erasure.id) not in _under_way
+
+    return [each for each in given if wanted(each.erasure)], [each for each in begun if wanted(each)]
 
 
 def _new(state: State, receipt: Receipt) -> bool:
@@ -189,14 +214,17 @@ def _new(state: State, receipt: Receipt) -> bool:
 
 async def seen(store: Store) -> Seen:
     """What a look at the memory sees, once forgettings that were begun are finished and receipts are applied."""
-    return await finished(store, await store.see())
+    return await finished(store, await store.see(), under_way=True)
 
 
-async def finished(store: Store, found: Seen) -> Seen:
-    """What was `found`, or where a forgetting had to be finished what is there now."""
-    if not unfinished(fold(store.ledger), receipts.given(store.guard.forgotten, store.layout)):
+async def finished(store: Store, found: Seen, *, under_way: bool = False) -> Seen:
+    """What was `found`, or where a forgetting had to be finished what is there now.
+
+    What this process is carrying out is not done once more for a look meanwhile, unless it is `under_way` that matters.
+    """
+    if not any(_begun(store, under_way=under_way)):
         return found
-    await finish(store)
+    await finish(store, under_way=under_way)
     return await store.see()
 
 
@@ -221,17 +249,13 @@ def _unwritten(store: Store, erasure: Erasure, state: State) -> Change:
     return Change(erasure.actor or ACTOR, (Operation("erase", erasure.id, erasure.facts()), *operations))
 
 
-async def finish(store: Store) -> list[Outcome]:
+async def finish(store: Store, *, under_way: bool = True) -> list[Outcome]:
     """Finish what was begun and not finished, and apply the receipts that the application gave."""
-    done = []
-    for receipt in receipts.given(store.guard.forgotten, store.layout):
-        if _new(fold(store.ledger), receipt):
-            done.append(await _applied(store, receipt))
-    for erasure in list(fold(store.ledger).erasures.values()):
-        if not erasure.finished:
-            outcome = Outcome(erasure)
-            await _carried_out(store, erasure.id, erasure.actor, outcome, [])
-            done.append(outcome)
+    done = [await _applied(store, receipt) for receipt in _begun(store, under_way=under_way)[0]]
+    for erasure in _begun(store, under_way=under_way)[1]:
+        outcome = Outcome(erasure)
+        await _carried_out(store, erasure.id, erasure.actor, outcome, [])
+        done.append(outcome)
     return done
 
 
