@@ -15,6 +15,7 @@ from sandbox_memory.document.source import LONGEST, differs, source
 from sandbox_memory.doors.plain import OpenMemory
 from sandbox_memory.errors import Unknown
 from sandbox_memory.pipeline.rebuilding import rebuild
+from sandbox_memory.pipeline.saving import Saves
 from sandbox_memory.records import Record, Trust
 from sandbox_memory.stages import adoption
 
@@ -469,3 +470,21 @@ def test_a_very_long_one_is_known_by_its_line(root: Path) -> None:
     typed(root, f"- Long:\n\n  ```\n{rows}\n  ```\n")
     assert at(root, id_of(root, "Long:")).markdown == ""
     settled(root)
+
+
+@pytest.mark.parametrize("item", ["- ```sh\n  make ship\n  ```\n", "* ~~~\n  make ship\n  ~~~\n", "1.     make ship\n"])
+def test_an_item_of_code_alone_is_named(root: Path, item: str) -> None:
+    """It stays in the file, byte for byte, and `check` and `watch` say what to do about it."""
+    line = pipeline(root)
+    saves = Saves(line)
+    text = read(handbook(root)).replace("<!-- memory:", f"\n{item}\n<!-- memory:")
+    write(handbook(root), text)
+    at = text[: text.index(item)].count("\n") + 1
+    said = run(saves.take_in([line.layout.handbook]))
+    assert [each for each in said if f"MEMORY.md:{at}" in each and "begin it with a word" in each], said
+    assert run(saves.take_in([line.layout.handbook])) == []
+    (found,) = [each for each in memory(root).check().findings if each.kind == "untold"]
+    assert found.where.endswith(f":{at}") and memory(root).check().ok
+    assert item in read(handbook(root))
+    edit(handbook(root), item, FENCE)
+    assert not [each for each in memory(root).check().findings if each.kind == "untold"]

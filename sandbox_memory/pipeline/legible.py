@@ -18,6 +18,8 @@ _BEGIN, _MIDDLE, _END = (re.compile(mark, re.MULTILINE) for mark in (rb"^<{7} ",
 WIDE = "is UTF-16 or UTF-32; save it as UTF-8"
 ZEROS = 0.1
 """The share of zero bytes from which on a file is UTF-16 without its mark: half of them in English, few in Chinese."""
+LEAD = "begin it with a word, such as “Run:”, and it is a memory"
+"""What to do with a list item of code alone."""
 NAMED = 4
 """Lines that are named."""
 TOLD = 20
@@ -69,6 +71,13 @@ def unread(path: str, data: bytes) -> str:
         f"{where} {'is' if one else 'are'} not UTF-8 but {_guess(found.values())}, and {'stays' if one else 'stay'} "
         f"unread; save the file as UTF-8, and {'it is' if one else 'they are'} taken in"
     )
+
+
+def mute(path: str, data: bytes, before: bytes = b"") -> list[tuple[str, str]]:
+    """List items of code alone that were not there `before`: where each stands, and what to know of it."""
+    known = set(Document.parse(before).mute.values())
+    found = [(line, text) for line, text in Document.parse(data).mute.items() if text not in known]
+    return [(f"{path}:{line}", "is a list item of code alone, which no run is told") for line, _ in found]
 
 
 def not_utf8(data: bytes) -> dict[int, bytes]:

@@ -118,6 +118,8 @@ def _behind(store: Store, seen: Seen, state: State) -> Iterator[Finding]:
             yield Finding("behind", view, "is missing or empty", FIX)
     if path in seen.unusable or not state.ordinal or legible.set_aside(seen.handbook or b""):
         return
+    for where, what in legible.mute(path, seen.handbook or b""):
+        yield Finding("untold", where, what, legible.LEAD)
     marker = Document.parse(seen.handbook or b"").marker
     if keeping.missing(seen.handbook) and state.visible():
         yield Finding("behind", path, "is missing or empty", FIX)

@@ -11,7 +11,7 @@ from ..folding import fold
 from ..layout import Layout
 from ..workspace.local import LocalWorkspace
 from ..workspace.watching import Saved, Watching
-from . import acknowledging
+from . import acknowledging, legible
 from .settle import Prepared
 from .tidying import tidy
 
@@ -85,6 +85,9 @@ class Saves:
         before = {path: self._known.get(path) or b"" for path in views}
         lines = [line] if line else []
         lines += acknowledging.of_views(self.layout, before, views, done, told=bool(line))
+        if handbook := views.get(self.layout.handbook):
+            found = legible.mute(self.layout.handbook, handbook, before[self.layout.handbook])
+            lines += [f"{where} {what}; {legible.LEAD}" for where, what in found]
         if len(store.ledger) and (notes := [path for path in saved if _beside(path)]):
             lines += acknowledging.of_notes(self.layout, self.root, notes, fold(store.ledger))
             who = "live" if store.others_open((await store.see(listing=False)).open_marks)[0] else "hand"

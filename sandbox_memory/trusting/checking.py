@@ -38,7 +38,7 @@ UNSEALED = "is not sealed with this key"
 MOST_PLANTED = 50
 """How many files of one kind are named."""
 OLDER = f"if you put an older copy back, all is well: {VOUCH}"
-NOTES = ("unanchored", "torn", "gone", "missing", "live", "planted", "orphan", "behind", "left")
+NOTES = ("unanchored", "torn", "gone", "missing", "live", "planted", "orphan", "behind", "left", "untold")
 """What is told and fails no check: nobody here can vouch for it, or it counts for no more than it says."""
 
 
@@ -50,7 +50,7 @@ class Finding:
     (a quote does not stand there), file (not usable), secret (one stands there); and of those in `NOTES`: unanchored
     (nobody here can tell), torn, gone (a transcript is not kept), missing (notes that were there are not), live (an
     agent's edit), planted (a file that looks like ours and is never read), orphan (notes on no known conversation),
-    behind (a file that does not show the last commit), left (left over).
+    behind (a file that does not show the last commit), left (left over), untold (what no run is told).
     """
 
     kind: str

@@ -279,7 +279,7 @@ def check(screen: Screen, report: CheckReport) -> None:
         screen.line((f"{many(len(problems), 'thing does', 'things do')} not verify.", BAD))
     elif not report.anchored and report.commits:
         screen.line(("Nothing contradicts, but it is unanchored:", WARN), " who wrote it cannot be told here.", hang=2)
-    elif {"missing", "live", "planted", "orphan", "behind", "left"} & kinds.keys():
+    elif {"missing", "live", "planted", "orphan", "behind", "left", "untold"} & kinds.keys():
         screen.line(("The history verifies;", GOOD), (" look at what is named above.", WARN))
     elif whole:
         screen.line(("Everything verifies.", GOOD))
