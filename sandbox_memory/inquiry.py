@@ -24,7 +24,7 @@ from .pipeline.settle import Seen
 from .pipeline.store import Store
 from .pipeline.telling import Told, told
 from .receipts import Receipt, receipt
-from .records import Record, Rollout, Status
+from .records import Evidence, Record, Rollout, Status
 from .rollouts import parse_rollout
 from .state import State
 from .trusting import checking, reporting
@@ -61,7 +61,7 @@ class Event:
 class Reason:
     """Why a line is there: its record, its receipts, what happened to it, what it replaced and what replaced it.
 
-    `told` says whether a run is told it.
+    `told` says whether a run is told it. `earlier` are, of a line without receipts, those of what it said before.
     """
 
     record: Record
@@ -72,6 +72,7 @@ class Reason:
     successor: Record | None = None
     use: Use = field(default_factory=Use)
     told: Told = field(default_factory=Told)
+    earlier: tuple[Receipt, ...] = ()
 
 
 class Inquiry:
@@ -174,7 +175,9 @@ class Inquiry:
         missing = next((id for id in ids if id not in state.records), None)
         if missing is not None:
             raise Unknown(f"there is no record {missing}; `sandbox-memory show` lists the records with their ids")
-        rollouts = await self.rollouts({e.rollout for id in ids for e in state.records[id].evidence})
+        earlier = {id: _earlier(state, id) for id in ids}
+        quotes = {id: telling_first(state.records[id]) for id in ids}
+        rollouts = await self.rollouts({e.rollout for id in ids for e in (*quotes[id], *earlier[id])})
         events: dict[str, list[Event]] = {id: [] for id in ids}
         for commit in self.store.ledger.commits:
             for operation in commit.operations:
@@ -192,13 +195,14 @@ class Inquiry:
         return [
             Reason(
                 record,
-                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in telling_first(record)),
+                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in quotes[record.id]),
                 tuple(events[record.id]),
                 record.id in visible,
                 tuple(replaced.get(record.id, ())),
                 state.records.get(record.superseded_by),
                 uses.get(record.id, Use()),
                 told(record, self.layout.preset, visible, shown),
+                tuple(receipt(e, rollouts.get(e.rollout), self.layout) for e in earlier[record.id]),
             )
             for record in (state.records[id] for id in ids)
         ]
@@ -314,6 +318,14 @@ class Inquiry:
                     report.findings.append(
                         Finding("forged", record.id, what, f"`sandbox-memory forget {record.id}` removes it")
                     )
+
+
+def _earlier(state: State, id: str) -> tuple[Evidence, ...]:
+    """The quotes of what a line said before a person gave it other words, if it has none of its own."""
+    record = state.records[id]
+    if record.evidence or record.status is not Status.ACTIVE:
+        return ()
+    return tuple(dict.fromkeys(quote for quote in state.tombstones.get(id, ()) if quote.quote))
 
 
 def _lines(found: Iterable[Said]) -> list[tuple[str, str, str]]:

@@ -482,6 +482,18 @@ def test_why_names_the_item_beside_the_line(root: Path) -> None:
     assert "item 0" not in sm("why", ids(root)[PORT], "--workspace", root).stdout
 
 
+def test_why_names_the_quotes_of_what_a_line_said_before(root: Path) -> None:
+    id = ids(root)[PORT]
+    sm("edit", id, f"{PORT} (Ana looked)", "--workspace", root)
+    said = sm("why", id, "--workspace", root).stdout
+    assert "No quotes: it was changed by" in said
+    assert re.search(r"What it said before rests on 1 quote, .*\n  sessions/ports\.jsonl:1 ", said)
+    document = of("why", id, "--workspace", root)
+    assert document["receipts"] == [] and [each["stands"] for each in document["earlier_receipts"]] == [True]
+    sm("forget", id, "--yes", "--workspace", root)
+    assert of("why", id, "--workspace", root)["earlier_receipts"] == []
+
+
 # ---- why for all, rebuild, check --fix
 
 

@@ -20,7 +20,7 @@ from sandbox_memory.pipeline import commands
 from sandbox_memory.records import Record, Status
 
 from .editing import edit
-from .kit import handbook, pipeline, run
+from .kit import handbook, pipeline, process, run, tell
 from .web_kit import HOME, Outline, client_of, fields, texts
 
 
@@ -289,3 +289,17 @@ def test_a_line_without_quotes_says_when_its_words_came(tmp_path: Path) -> None:
     shown = client_of(tmp_path).get(f"{HOME}line/{record.id}", headers={"accept-language": "en"}).text
     told = shown[shown.index(texts("en")["no-quotes"]) :].partition("</p>")[0]
     assert "1 Mar 2026" in told, told
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_quotes_of_what_a_line_said_before_are_shown(tmp_path: Path, language: str) -> None:
+    tell(tmp_path, "the staging port is 8443", rollout="of two people")
+    process(tmp_path)
+    edit(handbook(tmp_path), "8443", "8443, says Ana")
+    with open_memory(tmp_path) as memory:
+        (record,) = memory.records()
+    shown = client_of(tmp_path).get(f"{HOME}line/{record.id}", headers={"accept-language": language}).text
+    _, found, quotes = shown.partition(texts(language)["earlier-quotes"])
+    assert found and "the staging port is 8443</blockquote>" in re.sub(r"<span[^>]*></span>", "", quotes)
+    (path,) = re.findall(r'href="[^"]*/(conversation/[^"]*)"', quotes.partition("</section>")[0])
+    assert client_of(tmp_path).get(HOME + path.replace("&amp;", "&")).status_code == 200

@@ -232,8 +232,11 @@ class Document:
     @property
     def mute(self) -> dict[int, str]:
         """The list items that are code alone, by their lines from 1: no id can stand in one, so none is a record."""
-        nodes = (node for node, _, _, kind in self.placed if not kind)
-        return {node.start + 1: node.leaves[0].text for node in nodes if {leaf.kind for leaf in node.leaves} == {"code"}}
+        return {
+            node.start + 1: node.leaves[0].text
+            for node, _, _, kind in self.placed
+            if not kind and {leaf.kind for leaf in node.leaves} == {"code"}
+        }
 
     @cached_property
     def provenance(self) -> Mapping[tuple[str, int | None], tuple[str, ...]]:

@@ -77,7 +77,7 @@ def why(
 
     line = next((item.line for item in memory.items() if item.id == reason.record.id), 0)
     handbook = place.path(memory.layout.handbook)
-    found = places_of(place.root, reason.receipts)
+    found = places_of(place.root, (*reason.receipts, *reason.earlier))
     times = timeline.moments(memory.pipeline.store.ledger.commits)
     stands = kept(f"{handbook}:{line}" if line else handbook, "")
     if asked := _in_summary(target):  # the line that was asked for, and the one that it is told from

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...folding.past import Wording
     from ...inquiry import CheckReport, Reason
     from ...pipeline import Report
+    from ...receipts import Receipt
     from ..plain import OpenMemory
 
 TOLD = {
@@ -98,13 +99,18 @@ def reason(memory: OpenMemory, reason: Reason) -> dict[str, Any]:
     told, *others = all_of(memory, [reason.record, *reason.replaced, *successor])
     return {
         "record": told,
-        "receipts": [{**asdict(receipt), "stands": not receipt.verdict} for receipt in reason.receipts],
+        "receipts": [_receipt(receipt) for receipt in reason.receipts],
+        "earlier_receipts": [_receipt(receipt) for receipt in reason.earlier],
         "use": asdict(reason.use),
         "told": {"when": reason.told.when, "why": TOLD[reason.told.why]},
         "history": [asdict(event) for event in reason.events],
         "replaced": others[: len(reason.replaced)],
         "superseded_by": others[-1] if successor else None,
     }
+
+
+def _receipt(receipt: Receipt) -> dict[str, Any]:
+    return {**asdict(receipt), "stands": not receipt.verdict}
 
 
 def report(report: Report) -> dict[str, Any]:

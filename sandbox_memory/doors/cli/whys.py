@@ -118,11 +118,17 @@ def _whereabouts(reason: Reason, place: Text) -> list[Part]:
 
 def _receipts(screen: Screen, reason: Reason, places: Places) -> None:
     screen.gap()
-    good = sum(not receipt.verdict for receipt in reason.receipts)
-    count = len(reason.receipts)
-    if not count:
-        screen.line(("No quotes", STRONG), f": it {_came_about(reason)}.")
+    if reason.receipts:
+        _quotes(screen, "", reason.receipts, places)
         return
+    screen.line(("No quotes", STRONG), f": it {_came_about(reason)}.")
+    if reason.earlier:
+        screen.gap()
+        _quotes(screen, "What it said before rests on ", reason.earlier, places)
+
+
+def _quotes(screen: Screen, before: str, receipts: Sequence[Receipt], places: Places) -> None:
+    count, good = len(receipts), sum(not receipt.verdict for receipt in receipts)
     if good == count:
         verdict = ("which stands where it says" if count == 1 else "which all stand where they say", GOOD)
     elif count == 1:
@@ -130,12 +136,12 @@ def _receipts(screen: Screen, reason: Reason, places: Places) -> None:
     else:
         says = "does not stand where it says" if count - good == 1 else "do not stand where they say"
         verdict = (f"{count - good:,} of which {says}", BAD)
-    screen.line((many(count, "quote"), STRONG), ", ", verdict, hang=2)
-    shown = _few(reason.receipts)
+    screen.line(before, (many(count, "quote"), STRONG), ", ", verdict, hang=2)
+    shown = _few(receipts)
     for receipt in shown:
         _receipt(screen, receipt, places.get((receipt.path, receipt.line, receipt.item), ""))
     if more := count - len(shown):
-        others = {receipt.path for receipt in reason.receipts} - {receipt.path for receipt in shown}
+        others = {receipt.path for receipt in receipts} - {receipt.path for receipt in shown}
         beside = f" from {many(len(others), 'more conversation')}" if others else ""
         screen.line((f"and {many(more, 'more quote')}{beside}; `--json` has each", FAINT), indent=2, hang=2)
 
