@@ -436,6 +436,9 @@ def test_why_tells_of_what_was_superseded_with_both_dates(root: Path) -> None:
     document = of("why", old, "--workspace", root)
     assert document["superseded_by"]["id"] == new and document["record"]["status"] == "superseded"
     assert [each["id"] for each in of("why", new, "--workspace", root)["replaced"]] == [old]
+    (again,) = re.findall(r"`sandbox-memory (edit .*)` makes it say that again", later)
+    sm(*shlex.split(again))
+    assert PORT in ids(root) and NEW_PORT not in ids(root)
 
 
 def test_why_looks_the_quotes_up_now(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -209,6 +210,9 @@ def _story(screen: Screen, reason: Reason, times: Mapping[int, str]) -> None:
     for old in reason.replaced:
         span = f"{when(old.valid_from)} to {when(old.valid_to)}"
         screen.column("replaced", (old.id, ID), f" {old.text} ", (f"({span})", FAINT), width=width, indent=2, style="")
+        if reason.visible:
+            again = here(f"`sandbox-memory edit {reason.record.id} {shlex.quote(old.text)}` makes it say that again")
+            screen.line((again, FAINT), indent=2 + width, hang=2)
 
 
 def every(screen: Screen, reasons: Sequence[tuple[int, Reason]], path: str) -> None:
